@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What exporters need of a mesh: engine vertices out of corners, and surfaces of a limited size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .scene import Floats, Ints, Layer, Mesh
+
+Array = npt.NDArray[Any]
+
+# Rounds of the fast merge before the rest is sorted: a vertex rarely has more different corners than this.
+MERGE_ROUNDS = 4
+
+
+@dataclass
+class Vertices:
+    """Engine vertices: corners that are equal in everything share one."""
+
+    corner: Ints  # (n,) a corner that shows what the vertex is like
+    source: Ints  # (n,) the vertex of the mesh it comes from
+    corners: Ints  # (k,) the engine vertex of each corner of the mesh
+
+    def values(self, layer: Layer) -> Array:
+        """A layer of the mesh, a row for each engine vertex."""
+        return layer.data[self.corner if layer.domain == "CORNER" else self.source]
+
+
+def corner_values(mesh: Mesh, layer: Layer) -> Array:
+    """A POINT or CORNER layer of the mesh, a row a corner."""
+    return layer.data if layer.domain == "CORNER" else layer.data[mesh.corners]
+
+
+def engine_vertices(mesh: Mesh, layers: list[Layer]) -> Vertices:
+    """Splits the mesh's vertices where the corners around one differ in any of the CORNER layers, and nowhere else.
+
+    Vertices that no face uses are kept: a model may be made of points that scripts ask for.
+    """
+    data = [_words(layer.data) for layer in layers if layer.domain == "CORNER"]
+    count = len(mesh.positions)
+    first = np.full(count, -1, np.int32)
+    corner_of = np.arange(len(mesh.corners), dtype=np.int32)
+    first[mesh.corners[::-1]] = corner_of[::-1]
+    vertex = mesh.corners.copy()
+    if not data:
+        return Vertices(first, np.arange(count, dtype=np.int32), vertex)
+    found_corner, found_source = [first], [np.arange(count, dtype=np.int32)]
+    rest = corner_of[_differs(data, first[mesh.corners], corner_of)]
+    total = count
+    for _ in range(MERGE_ROUNDS):
+        if not len(rest):
+            break
+        chosen = np.full(count, -1, np.int32)
+        chosen[mesh.corners[rest[::-1]]] = rest[::-1]
+        owners = np.flatnonzero(chosen >= 0).astype(np.int32)
+        number = np.zeros(count, np.int32)
+        number[owners] = np.arange(total, total + len(owners), dtype=np.int32)
+        differs = _differs(data, chosen[mesh.corners[rest]], rest)
+        same = rest[~differs]
+        vertex[same] = number[mesh.corners[same]]
+        found_corner.append(chosen[owners])
+        found_source.append(owners)
+        total += len(owners)
+        rest = rest[differs]
+    if len(rest):
+        table = np.concatenate([mesh.corners[rest, None], *(rows[rest] for rows in data)], 1)
+        keys = np.ascontiguousarray(table).view(f"V{table.shape[1] * 4}")[:, 0]
+        _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        vertex[rest] = total + inverse.reshape(-1).astype(np.int32)
+        found_corner.append(rest[index])
+        found_source.append(mesh.corners[rest[index]])
+    return Vertices(np.concatenate(found_corner), np.concatenate(found_source), vertex)
+
+
+def _words(rows: Array) -> Array:
+    """Rows as 32-bit integers, so that equal means equal in every bit (and NaN equals itself); -0 is 0."""
+    if rows.dtype.itemsize != 4:
+        rows = rows.astype(np.float32)
+    if rows.dtype.kind == "f":
+        rows = rows + np.float32(0)
+    return np.ascontiguousarray(rows).view(np.int32).reshape(len(rows), -1)
+
+
+def _differs(data: list[Array], a: Ints, b: Ints) -> npt.NDArray[np.bool_]:
+    differs = np.zeros(len(b), bool)
+    for rows in data:
+        for column in rows.T:
+            differs |= column[a] != column[b]
+    return differs
+
+
+def limited(corners: Ints, limit: int) -> Iterator[tuple[Ints, Ints]]:
+    """Cuts triangles into runs that use at most `limit` vertices each: (the vertices of a run, its corners among them)."""
+    start = 0
+    while start < len(corners):
+        piece = corners[start:]
+        vertices, first, local = np.unique(piece, return_index=True, return_inverse=True)
+        if len(vertices) > limit:
+            over = np.sort(first)[limit]
+            piece = piece[: over // 3 * 3]
+            vertices, local = np.unique(piece, return_inverse=True)
+        yield vertices.astype(np.int32), local.reshape(-1).astype(np.int32)
+        start += len(piece)
+
+
+def strongest(skin_vertices: Ints, bones: Ints, weights: Floats, most: int) -> tuple[Ints, Ints, Floats, int]:
+    """The `most` greatest influences of each vertex, made to sum to one; and how many vertices lost some that mattered.
+
+    Rows come back sorted by vertex, then by falling weight.
+    """
+    used = weights > 0
+    vertices, bones, weights = skin_vertices[used], bones[used], weights[used]
+    order = np.lexsort((-weights, vertices))
+    vertices, bones, weights = vertices[order], bones[order], weights[order]
+    starts = np.flatnonzero(np.diff(vertices, prepend=-1))
+    rank = np.arange(len(vertices)) - np.repeat(starts, np.diff(np.append(starts, len(vertices))))
+    keep = rank < most
+    lost = len(np.unique(vertices[~keep]))
+    vertices, bones, weights = vertices[keep], bones[keep], weights[keep]
+    total = np.zeros(int(vertices.max()) + 1 if len(vertices) else 0, np.float32)
+    np.add.at(total, vertices, weights)
+    return vertices, bones, (weights / total[vertices]).astype(np.float32), lost
+
+
+def smooth_normals(positions: Floats, corners: Ints) -> Floats:
+    """Vertex normals of triangles as engines make them: by position, so that seams of the UV map do not show."""
+    points = positions[corners].reshape(-1, 3, 3).astype(np.float64)
+    face = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    length = np.linalg.norm(face, axis=1, keepdims=True)
+    face /= np.where(length > 1e-20, length, 1)
+    keys = np.ascontiguousarray(positions + np.float32(0)).view("V12")[:, 0]
+    _, place = np.unique(keys, return_inverse=True)
+    place = place.reshape(-1)
+    total = np.zeros((int(place.max()) + 1 if len(place) else 0, 3))
+    for axis in range(3):
+        total[:, axis] = np.bincount(place[corners], np.repeat(face[:, axis], 3), len(total))
+    length = np.linalg.norm(total, axis=1, keepdims=True)
+    total = np.where(length > 1e-12, total / np.where(length > 1e-12, length, 1), (0, 0, 1))
+    return total[place].astype(np.float32)
