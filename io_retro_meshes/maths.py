@@ -153,7 +153,7 @@ def transform_normals(matrix: Array, normals: Array) -> Array:
 
 
 def sample(frames: Array, values: Array, at: Array, rotation: str = "") -> Array:
-    """Keys evaluated at the frames `at`: linear between them, constant outside. rotation: "SLERP", "NLERP" or "" for vectors."""
+    """Keys evaluated at the frames `at`: linear between, constant outside. rotation: "SLERP", "NLERP", or "" for vectors."""
     if len(frames) == 1:
         return np.repeat(normalized(values) if rotation else values, len(at), 0)
     right = np.clip(np.searchsorted(frames, at, "right"), 1, len(frames) - 1)

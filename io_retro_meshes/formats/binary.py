@@ -180,8 +180,8 @@ def decode(text: bytes) -> str:
 
 
 def encode(text: str) -> bytes:
-    """The inverse of `decode` for a string that is to be read by an old engine: Windows-1252 where it has the letters."""
     """For a string that an old engine is to read: Windows-1252 where that has the letters, else UTF-8."""
+    try:
         return text.encode("cp1252")
     except UnicodeEncodeError:
         return text.encode("utf-8")
