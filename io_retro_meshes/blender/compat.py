@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What differs between Blender 4.2 and 5.x. The only file that asks which Blender this is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+import numpy as np
+
+# ------------------------------------------------------------------------------------------------------------- actions
+
+# From 4.4 on, one action holds the curves of many objects, each in a slot of its own.
+HAS_SLOTS = hasattr(bpy.types, "ActionSlot")
+
+
+class ActionCurves:
+    """A place for one object's F-curves in an action."""
+
+    def __init__(self, action: bpy.types.Action, owner: bpy.types.ID) -> None:
+        self.action = action
+        self.slot: Any = None
+        self.bag: Any = action
+        if HAS_SLOTS:
+            self.slot = action.slots.new(id_type=owner.id_type, name=owner.name)
+            layer = action.layers[0] if action.layers else action.layers.new("Layer")
+            strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+            self.bag = strip.channelbag(self.slot, ensure=True)
+
+    def new(self, data_path: str, index: int, group: str) -> bpy.types.FCurve:
+        if not HAS_SLOTS:
+            return self.action.fcurves.new(data_path, index=index, action_group=group)
+        curve = self.bag.fcurves.new(data_path, index=index)
+        curve.group = self.bag.groups.get(group) or self.bag.groups.new(group)
+        return curve
+
+
+def assign_action(owner: bpy.types.ID, action: bpy.types.Action | None, slot: Any = None) -> None:
+    data = owner.animation_data or owner.animation_data_create()
+    data.action = action
+    if HAS_SLOTS and action is not None and slot is not None:
+        data.action_slot = slot
+
+
+def assigned_slot(owner: bpy.types.ID) -> Any:
+    return owner.animation_data.action_slot if HAS_SLOTS and owner.animation_data else None
+
+
+def action_curves(action: bpy.types.Action) -> Iterator[tuple[Any, list[bpy.types.FCurve]]]:
+    """The slots of an action, each with its F-curves; before slots there is one place, None."""
+    if not HAS_SLOTS:
+        yield None, list(action.fcurves)
+        return
+    for slot in action.slots:
+        curves: list[bpy.types.FCurve] = []
+        for layer in action.layers:
+            for strip in layer.strips:
+                bag = strip.channelbag(slot)
+                curves.extend(bag.fcurves if bag else ())
+        yield slot, curves
+
+
+# -------------------------------------------------------------------------------------------------------------- meshes
+
+# A plain vector attribute `custom_normal` is taken as the normals from 4.5 on. It does not follow an armature.
+HAS_FREE_NORMALS = bpy.app.version >= (4, 5, 0)
+
+
+def set_normals(mesh: bpy.types.Mesh, normals: np.ndarray, domain: str, deformed: bool) -> None:
+    """Custom normals, a float32 row for each vertex (POINT) or corner (CORNER)."""
+    if HAS_FREE_NORMALS and not deformed:
+        attribute = mesh.attributes.new("custom_normal", "FLOAT_VECTOR", domain)
+        attribute.data.foreach_set("vector", np.ascontiguousarray(normals, np.float32).reshape(-1))
+    elif domain == "POINT":
+        mesh.normals_split_custom_set_from_vertices(normals.tolist())
+    else:
+        mesh.normals_split_custom_set(normals.tolist())
+
+
+# ---------------------------------------------------------------------------------------------------------------- names
+
+
+def short_name(name: str, fallback: str) -> str:
+    """A name Blender can hold: at most 63 bytes of UTF-8. A longer UV name crashes 5.0.1."""
+    return name.encode("utf-8", "replace")[:63].decode("utf-8", "ignore") or fallback
