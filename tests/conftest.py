@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What all tests share: the folder of real files, an empty Blender, and an end that does not hang."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPUS = Path(os.environ.get("RETRO_CORPUS") or ROOT.parent / "shared" / "corpus")
+
+
+def corpus_files(folder: str, *patterns: str) -> list[Path]:
+    """The real files of a format, none where the corpus is not there. For `pytest.mark.parametrize`."""
+    return sorted(path for pattern in patterns for path in (CORPUS / folder).rglob(pattern) if path.is_file())
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    return val.name if isinstance(val, Path) else None
+
+
+@pytest.fixture
+def corpus() -> Path:
+    if not CORPUS.is_dir():
+        pytest.skip("no corpus: set RETRO_CORPUS to a folder of real files")
+    return CORPUS
+
+
+@pytest.fixture(scope="session")
+def addon() -> Iterator[Any]:
+    """The add-on, registered."""
+    import io_retro_meshes
+
+    io_retro_meshes.register()
+    yield io_retro_meshes
+    io_retro_meshes.unregister()
+
+
+@pytest.fixture
+def blender(addon: Any) -> Any:
+    """bpy with the add-on registered and nothing in the file."""
+    import bpy
+
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    return bpy
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    session.config.stash[_EXIT] = session
+
+
+_EXIT = pytest.StashKey[pytest.Session]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Blender's module can wait for ever when the interpreter ends: do not let it come to that."""
+    session = config.stash.get(_EXIT, None)
+    if session is not None and "bpy" in sys.modules:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(int(session.exitstatus))
