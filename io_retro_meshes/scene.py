@@ -29,6 +29,14 @@ Domain = Literal["POINT", "CORNER", "FACE"]
 Interpolation = Literal["SLERP", "NLERP"]
 
 
+# Materials find the layers of a mesh by these names, so every mesh has the same.
+COLOR_NAME = "Color"
+
+
+def uv_name(index: int) -> str:
+    return "UVMap" if index == 0 else f"UVMap.{index:03}"
+
+
 def floats(*values: float) -> Floats:
     return np.array(values, np.float32)
 
