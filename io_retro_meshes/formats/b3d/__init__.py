@@ -1,1 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+"""Blitz3D models, .b3d."""
+
+from .document import Document
+from .options import ExportOptions, ImportOptions
+from .read import read, sniff
+from .scene import to_scene
+from .summary import summary
+from .write import write
+
+__all__ = ["Document", "ExportOptions", "ImportOptions", "read", "sniff", "summary", "to_scene", "write"]
