@@ -84,3 +84,28 @@ def set_normals(mesh: bpy.types.Mesh, normals: np.ndarray, domain: str, deformed
 def short_name(name: str, fallback: str) -> str:
     """A name Blender can hold: at most 63 bytes of UTF-8. A longer UV name crashes 5.0.1."""
     return name.encode("utf-8", "replace")[:63].decode("utf-8", "ignore") or fallback
+
+
+# ----------------------------------------------------------------------------------------------------------- materials
+
+
+def material_nodes(material: bpy.types.Material) -> bpy.types.ShaderNodeTree:
+    """The material's node tree; up to 4.5 a new material has none until it is asked for."""
+    if material.node_tree is None:
+        material.use_nodes = True
+    return material.node_tree
+
+
+def has_nodes(material: bpy.types.Material) -> bool:
+    """Is the surface made of nodes? From 5.0 on it always is."""
+    return material.node_tree is not None and (bpy.app.version >= (5, 0, 0) or material.use_nodes)
+
+
+def set_blended(material: bpy.types.Material, blended: bool) -> None:
+    """Sorted and blended, or drawn into the depth buffer with holes."""
+    material.surface_render_method = "BLENDED" if blended else "DITHERED"
+    material.use_transparency_overlap = True
+
+
+def is_blended(material: bpy.types.Material) -> bool:
+    return material.surface_render_method == "BLENDED"

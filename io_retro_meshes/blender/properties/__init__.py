@@ -52,7 +52,27 @@ class ActionSettings(bpy.types.PropertyGroup):
     )
 
 
-COMMON: dict[str, type] = {"Bone": BoneSettings, "Object": ObjectSettings, "Action": ActionSettings}
+class TextureSettings(bpy.types.PropertyGroup):
+    """What a texture that is not linked to anything is for."""
+
+    use: StringProperty(name="Use", description="What the texture is for in its file: COLOR, NORMAL, OCCLUSION, ...")
+    blend: StringProperty(name="Blend", description="How the file lays the texture over the ones before it")
+
+
+class ImageSettings(bpy.types.PropertyGroup):
+    """What an imported image is to its file."""
+
+    name: StringProperty(name="File Name", description="What the model's file calls the image")
+    mask_black: BoolProperty(name="Black Is Transparent", description="Pure black pixels were made transparent on import")
+
+
+COMMON: dict[str, type] = {
+    "Bone": BoneSettings,
+    "Object": ObjectSettings,
+    "Action": ActionSettings,
+    "ShaderNodeTexImage": TextureSettings,
+    "Image": ImageSettings,
+}
 
 
 def apply(owner: Any, settings: Settings) -> None:
