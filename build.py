@@ -35,7 +35,7 @@ LIMIT = 1800  # seconds that any program started here may take
 
 PYTEST = ["pytest==9.2.0", "hypothesis==6.170.15"]
 PINS = {
-    "plain": ["numpy==2.4.6", "tqdm==4.70.1"],
+    "plain": ["numpy==2.4.6"],
     "checks": ["numpy==2.4.6", *PYTEST, "ruff==0.17.5", "mypy==2.4.1"],
     # numpy as in the Blender of the same version
     "bpy-4.2": ["bpy==4.2.0", "numpy==1.24.4", *PYTEST],
