@@ -10,7 +10,7 @@ go to Blender as they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -318,3 +318,54 @@ def rest_matrices(armature: Armature) -> list[Floats]:
         matrix = bone.transform.matrix
         found.append(found[bone.parent] @ matrix if bone.parent >= 0 else matrix)
     return found
+
+
+def scaled(scene: Scene, factor: float) -> Scene:
+    """The scene `factor` times as large. The arrays that do not change are shared."""
+    if factor == 1:
+        return scene
+
+    def location(channel: Channel | None) -> Channel | None:
+        return None if channel is None else Channel(channel.frames, channel.values * np.float32(factor))
+
+    def clip(source: Clip) -> Clip:
+        if source.tracks is None:
+            return source
+        tracks = {target: replace(track, location=location(track.location)) for target, track in source.tracks.items()}
+        return replace(source, tracks=tracks)
+
+    return replace(
+        scene,
+        nodes=[_scaled_node(node, factor) for node in scene.nodes],
+        meshes=[replace(mesh, positions=mesh.positions * np.float32(factor)) for mesh in scene.meshes],
+        cameras=[replace(c, clip_start=c.clip_start * factor, clip_end=c.clip_end * factor) for c in scene.cameras],
+        timeline=None if scene.timeline is None else clip(scene.timeline),
+        clips=[clip(source) for source in scene.clips],
+    )
+
+
+def _scaled_matrix(matrix: Floats, factor: float) -> Floats:
+    moved = matrix.copy()
+    moved[:3, 3] *= factor
+    return moved
+
+
+def _scaled_node(node: Node, factor: float) -> Node:
+    armature = node.armature
+    if armature is not None:
+        bones = [
+            replace(
+                bone,
+                bind=_scaled_matrix(bone.bind, factor),
+                transform=_scaled_transform(bone.transform, factor),
+                head=None if bone.head is None else bone.head * np.float32(factor),
+            )
+            for bone in armature.bones
+        ]
+        armature = replace(armature, bones=bones)
+    return replace(node, transform=_scaled_transform(node.transform, factor), armature=armature)
+
+
+def _scaled_transform(transform: Transform, factor: float) -> Transform:
+    prefix = None if transform.prefix is None else _scaled_matrix(transform.prefix, factor)
+    return replace(transform, location=transform.location * np.float32(factor), prefix=prefix)

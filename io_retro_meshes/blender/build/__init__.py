@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scene to Blender data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import bpy
+
+from ... import scene as neutral
+from .. import properties
+from .actions import ActionBuilder
+from .images import build_images
+from .materials import build_materials
+from .objects import ObjectBuilder
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """What every importer can be told."""
+
+    scale: float = 1.0
+    use_animation: bool = True
+    use_textures: bool = True
+    texture_folder: str = ""
+
+
+@dataclass
+class Built:
+    objects: list[bpy.types.Object] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def build(context: bpy.types.Context, scene: neutral.Scene, path: Path, options: BuildOptions) -> Built:
+    """Puts a scene into the active collection."""
+    if context.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    scene = neutral.scaled(scene, options.scale)
+    built = Built(warnings=list(scene.warnings))
+    still = not bpy.data.actions
+    images: list[bpy.types.Image | None] = [None] * len(scene.images)
+    if options.use_textures:
+        folders = [Path(bpy.path.abspath(options.texture_folder))] if options.texture_folder else []
+        images, missing = build_images(scene, path.parent, folders)
+        built.warnings += missing
+    materials = build_materials(scene, images)
+    builder = ObjectBuilder(context, scene, context.collection, materials, built.warnings)
+    built.objects = builder.build()
+    if options.use_animation:
+        actions = ActionBuilder(scene, built.objects, builder.armatures, path.stem).build()
+        if actions and still:
+            _set_frames(context.scene, scene)
+    _set_scene(context.scene, scene)
+    _select(context, built.objects)
+    return built
+
+
+def _set_frames(target: bpy.types.Scene, scene: neutral.Scene) -> None:
+    """Frame range and rate, so that the scene plays what the file plays."""
+    clips = [scene.timeline] if scene.timeline is not None else scene.clips
+    if scene.fps:
+        target.render.fps = max(round(scene.fps), 1)
+        target.render.fps_base = target.render.fps / scene.fps
+    target.frame_start = max(round(min(clip.first for clip in clips)), 0)
+    target.frame_end = max(round(max(clip.last for clip in clips)), target.frame_start)
+    target.frame_set(target.frame_start)
+
+
+def _set_scene(target: bpy.types.Scene, scene: neutral.Scene) -> None:
+    properties.apply(target, scene.settings)
+    main = next((camera for camera in scene.cameras if camera.main and camera.resolution), None)
+    if main is not None and main.resolution is not None and min(main.resolution) >= 4:
+        target.render.resolution_x, target.render.resolution_y = main.resolution
+    if scene.world_color is not None:
+        target.world = target.world or bpy.data.worlds.new("World")
+        target.world.color = scene.world_color[:3]
+
+
+def _select(context: bpy.types.Context, objects: list[bpy.types.Object]) -> None:
+    for other in context.selected_objects:
+        other.select_set(False)
+    for made in objects:
+        if made.visible_get():
+            made.select_set(True)
+    roots = [made for made in objects if made.parent is None]
+    context.view_layer.objects.active = roots[0] if roots else None

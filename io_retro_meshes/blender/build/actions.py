@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clips to actions: the whole timeline, and one action for each named clip."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+
+from ... import animation, maths
+from ... import scene as neutral
+from .. import compat
+from .armatures import BuiltArmature, pose_track
+
+# Where a curve through the components of two rotations strays this far (radians) from the engine's arc, keys are added.
+SLERP_TOLERANCE = 0.001
+
+LINEAR = 1  # Keyframe.interpolation as foreach_set takes it
+
+
+class ActionBuilder:
+    def __init__(
+        self, scene: neutral.Scene, objects: list[bpy.types.Object], armatures: dict[int, BuiltArmature], name: str
+    ) -> None:
+        self.scene = scene
+        self.objects = objects
+        self.armatures = armatures
+        self.name = name
+        self.sizes = {index: _size(scene, index) for index in armatures}
+
+    def build(self) -> list[bpy.types.Action]:
+        """All actions there are; the timeline (or else the first clip) is assigned."""
+        made: list[bpy.types.Action] = []
+        timeline = self.scene.timeline
+        whole = neutral.Clip("", 0, 0, {})
+        if timeline is not None and timeline.tracks:
+            whole = neutral.Clip(timeline.name, timeline.first, timeline.last, self._blender_tracks(timeline.tracks))
+            made += self._actions(self.name, whole, timeline.markers, "TIMELINE" if self.scene.clips else "ACTION", assign=True)
+        for clip in self.scene.clips:
+            if clip.tracks is None:
+                tracks, role = animation.cut(whole, clip.first, clip.last, "NLERP"), "SEQUENCE"
+            else:
+                tracks, role = self._blender_tracks(clip.tracks), "ACTION"
+            cut = neutral.Clip(clip.name, clip.first, clip.last, tracks)
+            made += self._actions(clip.name, cut, clip.markers, role, assign=not made)
+        return made
+
+    def _blender_tracks(self, tracks: dict[neutral.Target, neutral.Track]) -> dict[neutral.Target, neutral.Track]:
+        """The file's keys as the channels Blender has, with keys added where its curves would stray."""
+        found = {}
+        for (node, bone), track in tracks.items():
+            if track.location is None and track.rotation is None and track.scale is None:
+                continue
+            if bone >= 0:
+                built, armature = self.armatures[node], self.scene.nodes[node].armature
+                made, source = built.bones[bone], armature.bones[bone]
+                track = pose_track(made, source, track, self.scene.interpolation, self.sizes[node])
+            rotation = _followable(track.rotation, self.scene.interpolation)
+            found[(node, bone)] = neutral.Track(track.location, rotation, track.scale)
+        return found
+
+    def _actions(
+        self, name: str, clip: neutral.Clip, markers: list[tuple[float, str]], role: str, assign: bool
+    ) -> list[bpy.types.Action]:
+        """One action for all that moves; before Blender 4.4 one for each object."""
+        owners: dict[int, list[tuple[int, neutral.Track]]] = {}
+        for (node, bone), track in (clip.tracks or {}).items():
+            owners.setdefault(node, []).append((bone, track))
+        made: list[bpy.types.Action] = []
+        for node, tracks in owners.items():
+            owner = self.objects[node]
+            if not made or not compat.HAS_SLOTS:
+                title = name if compat.HAS_SLOTS or len(owners) == 1 else f"{name} {owner.name}"
+                made.append(_new_action(title, clip, markers, role))
+            curves = compat.ActionCurves(made[-1], owner)
+            for bone, track in tracks:
+                self._write_track(curves, node, bone, track)
+            if assign:
+                compat.assign_action(owner, made[-1], curves.slot)
+        return made
+
+    def _write_track(self, curves: compat.ActionCurves, node: int, bone: int, track: neutral.Track) -> None:
+        path, group = "", "Object Transforms"
+        if bone >= 0:
+            group = self.armatures[node].bones[bone].name
+            path = f'pose.bones["{bpy.utils.escape_identifier(group)}"].'
+        for channel, data_path in (
+            (track.location, path + "location"),
+            (track.rotation, path + "rotation_quaternion"),
+            (track.scale, path + "scale"),
+        ):
+            if channel is not None and len(channel.frames):
+                _write_channel(curves, data_path, group, channel)
+
+
+def _new_action(name: str, clip: neutral.Clip, markers: list[tuple[float, str]], role: str) -> bpy.types.Action:
+    action = bpy.data.actions.new(compat.short_name(name, "Action"))
+    action.use_fake_user = True
+    action.retro_meshes.role = role
+    if role == "SEQUENCE" or clip.last > clip.first:
+        action.use_frame_range = True
+        action.frame_start, action.frame_end = clip.first, clip.last
+    for frame, marker in markers:
+        action.pose_markers.new(compat.short_name(marker, "Marker")).frame = round(frame)
+    return action
+
+
+def _write_channel(curves: compat.ActionCurves, data_path: str, group: str, channel: neutral.Channel) -> None:
+    count = len(channel.frames)
+    points = np.empty((count, 2), np.float32)
+    points[:, 0] = channel.frames
+    linear = np.full(count, LINEAR, np.int32)
+    for index in range(channel.values.shape[1]):
+        points[:, 1] = channel.values[:, index]
+        curve = curves.new(data_path, index, group)
+        curve.keyframe_points.add(count)
+        curve.keyframe_points.foreach_set("co", points.reshape(-1))
+        curve.keyframe_points.foreach_set("interpolation", linear)
+        curve.update()
+
+
+def _followable(channel: neutral.Channel | None, interpolation: neutral.Interpolation) -> neutral.Channel | None:
+    """Rotation keys that Blender's curves follow as the engine does: signs agree, long arcs have keys on whole frames."""
+    if channel is None or len(channel.frames) < 2:
+        return channel
+    values = maths.continuous(maths.normalized(channel.values, (1, 0, 0, 0)))
+    if interpolation == "NLERP":
+        return neutral.Channel(channel.frames, values)
+    angle = maths.key_error(values[1:], values[:-1], "SLERP")
+    far = (angle > 0.2) & (np.diff(channel.frames) > 1)  # below 0.2 radians the two never differ by a thousandth
+    if not far.any():
+        return neutral.Channel(channel.frames, values)
+    between = np.arange(math.floor(channel.frames[0]) + 1, math.ceil(channel.frames[-1]), dtype=np.float32)
+    left = np.searchsorted(channel.frames, between, "right") - 1
+    between = between[far[left] & (channel.frames[left] != between)]
+    arc = maths.sample(channel.frames, values, between, "SLERP")
+    error = maths.key_error(arc, maths.sample(channel.frames, values, between, "NLERP"), "SLERP")
+    left = np.searchsorted(channel.frames, between, "right") - 1
+    strays = np.zeros(len(channel.frames), bool)
+    strays[left[error > SLERP_TOLERANCE]] = True
+    between, arc = between[strays[left]], arc[strays[left]]
+    frames = np.concatenate([channel.frames, between])
+    order = np.argsort(frames, kind="stable")
+    return neutral.Channel(frames[order], maths.continuous(np.concatenate([values, arc])[order]))
+
+
+def _size(scene: neutral.Scene, index: int) -> float:
+    """How large the armature and what it moves are."""
+    points = [np.array([bone.bind[:3, 3] for bone in scene.nodes[index].armature.bones], np.float32).reshape(-1, 3)]
+    points += [mesh.positions for mesh in scene.meshes if mesh.skin is not None and mesh.skin.node == index]
+    extent = np.concatenate(points)
+    return float(np.linalg.norm(np.ptp(extent, 0))) or 1.0 if len(extent) else 1.0

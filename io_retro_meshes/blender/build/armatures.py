@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bones that point somewhere sensible, and the algebra that keeps their poses exact all the same.
+
+Column vectors. G0 is the file's bone in the armature's space as the skin was bound, L0 the same relative to its parent, L(f)
+the bone relative to its parent at frame f. Blender's rest bone B is a rotation and a head, chosen freely; with C = G0^-1·B
+
+    basis(f) = C^-1 · L0^-1 · L(f) · C
+
+moves every vertex as the file's bones do, if all bones are treated so.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from ... import animation, maths
+from ... import scene as neutral
+from .. import compat, properties
+
+# A bone is at least this long, as a part of the armature's size: it must be grabbed, and 4.x deletes those of no length.
+SHORTEST = 0.01
+LEAF = 0.1
+
+
+@dataclass
+class BuiltBone:
+    name: str  # in Blender
+    length: float
+    c: np.ndarray  # C = G0^-1 · B
+    l0: np.ndarray  # L0
+
+
+@dataclass
+class BuiltArmature:
+    object: bpy.types.Object
+    bones: list[BuiltBone]
+
+
+def build_armature(
+    context: bpy.types.Context, collection: bpy.types.Collection, scene: neutral.Scene, index: int
+) -> BuiltArmature:
+    node = scene.nodes[index]
+    armature = node.armature
+    assert armature is not None
+    data = bpy.data.armatures.new(compat.short_name(armature.name, "Armature"))
+    target = bpy.data.objects.new(compat.short_name(node.name, "Armature"), data)
+    collection.objects.link(target)
+    binds = np.array([_sound_bind(bone.bind) for bone in armature.bones], np.float64).reshape(-1, 4, 4)
+    names = _make_edit_bones(context, target, armature, binds, _layout(scene, index, binds))
+    target.show_in_front = True
+    built = []
+    for bone, bind, name in zip(armature.bones, binds, names, strict=True):
+        made = data.bones[name]
+        c = np.linalg.inv(bind) @ np.array(made.matrix_local, np.float64)
+        l0 = np.linalg.inv(binds[bone.parent]) @ bind if bone.parent >= 0 else bind
+        built.append(BuiltBone(name, made.length, c, l0))
+        made.retro_meshes.axes = np.linalg.inv(c).astype(np.float32).reshape(-1)
+        if name != bone.name:
+            made.retro_meshes.name = bone.name
+        properties.apply(made, bone.settings)
+    return BuiltArmature(target, built)
+
+
+def _sound_bind(bind: np.ndarray) -> np.ndarray:
+    """A bind matrix that can be inverted: a bone squashed to nothing gets its volume back."""
+    if np.isfinite(bind).all() and abs(np.linalg.det(bind[:3, :3].astype(np.float64))) > 1e-18:
+        return bind
+    sound = np.eye(4)
+    sound[:3, 3] = np.nan_to_num(bind[:3, 3])
+    return sound
+
+
+# --------------------------------------------------------------------------------------------------------- rest layout
+
+
+@dataclass
+class Layout:
+    head: np.ndarray
+    axes: np.ndarray  # (3, 3) columns: Blender's X, Y (along the bone) and Z
+    length: float
+
+
+def _layout(scene: neutral.Scene, index: int, binds: np.ndarray) -> list[Layout]:
+    """Where Blender's bones go: each towards its child, the last ones towards the vertices they move."""
+    bones = scene.nodes[index].armature.bones
+    heads = np.array([bind[:3, 3] if bone.head is None else bone.head for bone, bind in zip(bones, binds, strict=True)])
+    heads = heads.reshape(-1, 3)
+    children: list[list[int]] = [[] for _ in bones]
+    for number, bone in enumerate(bones):
+        if bone.parent >= 0:
+            children[bone.parent].append(number)
+    carried = _carried_centres(scene, index, len(bones))
+    everything = np.concatenate([heads, carried[np.isfinite(carried).all(1)]]) if len(bones) else heads
+    size = float(np.linalg.norm(np.ptp(everything, 0))) if len(everything) else 1.0
+    size = size if size > 1e-9 else 1.0
+    uneven = _uneven_scale(scene, index)
+    layout: list[Layout] = []
+    for number, bone in enumerate(bones):
+        along = _direction(number, bone, heads, children, carried, layout, size)
+        rotation = maths.orthonormal(binds[number][:3, :3])
+        snap = uneven[number] or bone.head is not None
+        length = float(np.linalg.norm(along))
+        layout.append(Layout(heads[number], _axes(rotation, along / length, snap), max(length, SHORTEST * size)))
+    return layout
+
+
+def _carried_centres(scene: neutral.Scene, index: int, count: int) -> np.ndarray:
+    """The weighted middle of the vertices that each bone moves; NaN where it moves none."""
+    total, weight = np.zeros((count, 3)), np.zeros(count)
+    for mesh in scene.meshes:
+        if mesh.skin is not None and mesh.skin.node == index:
+            points = mesh.positions[mesh.skin.vertices]
+            for axis in range(3):
+                total[:, axis] += np.bincount(mesh.skin.bones, points[:, axis] * mesh.skin.weights, count)
+            weight += np.bincount(mesh.skin.bones, mesh.skin.weights, count)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return total / weight[:, None]
+
+
+def _direction(
+    number: int,
+    bone: neutral.Bone,
+    heads: np.ndarray,
+    children: list[list[int]],
+    carried: np.ndarray,
+    layout: list[Layout],
+    size: float,
+) -> np.ndarray:
+    """From the bone's head to its tail."""
+    near = SHORTEST * size
+    candidates = []
+    if children[number]:
+        steps = heads[children[number]] - heads[number]
+        candidates.append(steps.mean(0) if len(steps) > 1 else steps[0])
+        candidates.append(steps[np.argmax(np.linalg.norm(steps, axis=1))])
+    if np.isfinite(carried[number]).all():
+        candidates.append(2 * (carried[number] - heads[number]))
+    for step in candidates:
+        if np.isfinite(step).all() and np.linalg.norm(step) > near:
+            return step
+    if bone.parent >= 0:
+        above = layout[bone.parent]
+        return above.axes[:, 1] * max(above.length / 2, near)
+    return np.array([0.0, 0.0, LEAF * size])
+
+
+def _uneven_scale(scene: neutral.Scene, index: int) -> list[bool]:
+    """Bones that are ever scaled differently along their axes: their scale must not turn into a shear."""
+    tracks: list[dict[neutral.Target, neutral.Track]] = [
+        clip.tracks for clip in [scene.timeline, *scene.clips] if clip is not None and clip.tracks
+    ]
+
+    def uneven(values: np.ndarray) -> bool:
+        return bool(np.abs(np.ptp(values, -1)).max() > 1e-4 * max(float(np.abs(values).max()), 1e-12))
+
+    found = []
+    for number, bone in enumerate(scene.nodes[index].armature.bones):
+        scales = [bone.transform.scale[None], maths.decompose(bone.bind)[2][None]]
+        for clip in tracks:
+            track = clip.get((index, number))
+            if track is not None and track.scale is not None and len(track.scale.frames):
+                scales.append(track.scale.values)
+        found.append(uneven(np.concatenate(scales)))
+    return found
+
+
+# The 24 rotations that only exchange axes.
+_TURNS = np.array(
+    [
+        matrix
+        for order in itertools.permutations(range(3))
+        for signs in itertools.product((1, -1), repeat=3)
+        if np.linalg.det(matrix := np.eye(3)[:, order] * signs) > 0
+    ]
+)
+
+
+def _axes(rotation: np.ndarray, along: np.ndarray, snap: bool) -> np.ndarray:
+    """The file's axes, exchanged so that Y lies nearest to `along`, then (unless snapped) turned the rest of the way."""
+    candidates = rotation @ _TURNS
+    best = candidates[np.argmax(candidates[:, :, 1] @ along + 1e-4 * np.trace(candidates, axis1=1, axis2=2))]
+    if snap:
+        return best
+    turn = Vector(best[:, 1]).rotation_difference(Vector(along)).to_matrix()
+    return np.array(turn) @ best
+
+
+def _make_edit_bones(
+    context: bpy.types.Context,
+    target: bpy.types.Object,
+    armature: neutral.Armature,
+    binds: np.ndarray,
+    layout: list[Layout],
+) -> list[str]:
+    context.view_layer.objects.active = target
+    bpy.ops.object.mode_set(mode="EDIT")
+    try:
+        edit_bones = target.data.edit_bones
+        made = []
+        for bone, place in zip(armature.bones, layout, strict=True):
+            edit = edit_bones.new(compat.short_name(bone.name, "Bone"))
+            edit.head = place.head
+            edit.tail = place.head + place.axes[:, 1] * place.length
+            edit.align_roll(Vector(place.axes[:, 2]))
+            edit.parent = made[bone.parent] if bone.parent >= 0 else None
+            made.append(edit)
+        return [edit.name for edit in made]
+    finally:
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
+# --------------------------------------------------------------------------------------------------------------- poses
+
+
+def set_rest_pose(built: BuiltArmature, armature: neutral.Armature) -> None:
+    """The pose the file shows when nothing animates it, where that is not the one the skin was bound in."""
+    for bone, made in zip(armature.bones, built.bones, strict=True):
+        basis = basis_matrices(made, bone.transform.matrix[None].astype(np.float64))
+        if np.abs(basis[0] - np.eye(4)).max() > 1e-6:
+            location, rotation, scale = maths.decompose(basis[0])
+            pose = built.object.pose.bones[made.name]
+            pose.location, pose.rotation_quaternion, pose.scale = location, rotation, scale
+
+
+def basis_matrices(bone: BuiltBone, local: np.ndarray) -> np.ndarray:
+    return np.linalg.inv(bone.c) @ np.linalg.inv(bone.l0) @ local @ bone.c
+
+
+def pose_track(
+    made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float
+) -> neutral.Track:
+    """A bone's keys as Blender's pose channels."""
+    parts = _separable(made, bone)
+    if parts is None:
+        return _sampled_track(made, bone, track, interpolation, size)
+    turn, back, stretch, shrink = parts
+    q_turn = maths.matrix_to_quaternion(turn).astype(np.float32)
+    q_back = maths.matrix_to_quaternion(back).astype(np.float32)
+    found = neutral.Track()
+    if track.location is not None:
+        offset = (track.location.values - made.l0[:3, 3]) @ (turn.T @ back * (stretch / shrink)).T
+        found.location = neutral.Channel(track.location.frames, offset.astype(np.float32))
+    if track.rotation is not None:
+        values = maths.quaternion_multiply(q_back, maths.normalized(track.rotation.values, (1, 0, 0, 0)))
+        values = maths.quaternion_multiply(maths.quaternion_multiply(maths.quaternion_conjugate(q_turn), values), q_turn)
+        found.rotation = neutral.Channel(track.rotation.frames, values)
+    if track.scale is not None:
+        found.scale = neutral.Channel(track.scale.frames, (track.scale.values @ np.abs(turn) / shrink).astype(np.float32))
+    return found
+
+
+def _separable(made: BuiltBone, bone: neutral.Bone) -> tuple[np.ndarray, np.ndarray, float, float] | None:
+    """C = turn / stretch and L0 = T · back^-1 · shrink, if they are so simple: then each channel depends on itself alone."""
+    stretch = 1 / np.cbrt(np.linalg.det(made.c[:3, :3]))
+    turn = made.c[:3, :3] * stretch
+    shrink = np.cbrt(np.linalg.det(made.l0[:3, :3]))
+    forth = made.l0[:3, :3] / shrink
+    plain = (
+        np.abs(turn @ turn.T - np.eye(3)).max() < 1e-5
+        and np.abs(forth @ forth.T - np.eye(3)).max() < 1e-5
+        and np.abs(made.c[:3, 3]).max() < 1e-6 * (1 + np.abs(made.l0[:3, 3]).max())
+        and shrink > 0
+        and bone.transform.prefix is None
+    )
+    return (turn, forth.T, stretch, shrink) if plain else None
+
+
+def _sampled_track(
+    made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float
+) -> neutral.Track:
+    """Location, rotation and scale depend on each other: evaluated on whole frames, without those that a line gives back."""
+    keyed = [channel.frames for channel in (track.location, track.rotation, track.scale) if channel is not None]
+    keys = np.concatenate(keyed)
+    frames = np.union1d(keys, np.arange(np.ceil(keys.min()), np.floor(keys.max()) + 1)).astype(np.float32)
+    local = animation.local_matrices(bone.transform, track, frames, interpolation)
+    location, rotation, scale = maths.decompose(basis_matrices(made, local.astype(np.float64)))
+    rotation = maths.continuous(rotation)
+
+    def channel(values: np.ndarray, tolerance: float, kind: str = "") -> neutral.Channel:
+        keep = maths.reduce_keys(frames, values, tolerance, kind)
+        return neutral.Channel(frames[keep], values[keep].astype(np.float32))
+
+    return neutral.Track(channel(location, 2e-6 * size), channel(rotation, 1e-5, "NLERP"), channel(scale, 1e-6))

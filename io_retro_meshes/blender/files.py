@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a path to Blender data and back: what the operators and the command line call."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from .. import formats
+from ..formats import Format, FormatError
+from .build import BuildOptions, build
+from .collect import CollectOptions, collect
+from .collect.images import place_textures
+
+
+def format_of(path: Path) -> Format | None:
+    """The format of a file: by its first bytes, else by its extension."""
+    with open(path, "rb") as stream:
+        found = formats.sniff(stream.read(4096))
+    return found or next((f for f in formats.FORMATS.values() if path.suffix.lower() in f.extensions), None)
+
+
+def read_document(format: Format, path: Path) -> Any:
+    try:
+        return format.module.read(path.read_bytes())
+    except FormatError as error:
+        error.file = path.name
+        raise
+
+
+def import_file(context: bpy.types.Context, format: Format, path: Path, **options: Any) -> list[str]:
+    """Imports a file into the active collection and returns the warnings."""
+    module = format.module
+    document = read_document(format, path)
+    import_options = module.ImportOptions(**_of(module.ImportOptions, options))
+    if hasattr(module, "companions"):
+        beside = [read_document(format, other) for other in module.companions(path, document, import_options)]
+        scene = module.to_scene(document, import_options, beside)
+    else:
+        scene = module.to_scene(document, import_options)
+    built = build(context, scene, path, BuildOptions(**_of(BuildOptions, options)))
+    return built.warnings
+
+
+def export_file(context: bpy.types.Context, format: Format, path: Path, **options: Any) -> list[str]:
+    """Exports the scene, or the part the options say, and returns the warnings. The scene stays as it was."""
+    module = format.module
+    collect_options = CollectOptions(**_of(CollectOptions, options))
+    scene = collect(context, collect_options, module)
+    copies = place_textures(scene, path.parent, collect_options, module)
+    document = module.from_scene(scene, module.ExportOptions(**_of(module.ExportOptions, options)))
+    write_atomically(path, module.write(document))
+    for copy in copies:
+        copy()
+    return [*scene.warnings, *(warning for warning in document.warnings if warning not in scene.warnings)]
+
+
+def _of(kind: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """The options that a dataclass of options knows."""
+    known = {field.name for field in fields(kind)}
+    return {key: value for key, value in options.items() if key in known}
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """The file is either the old one or the new one, whatever happens in between."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        os.chmod(name, mode)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
