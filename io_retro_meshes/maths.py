@@ -198,3 +198,14 @@ def key_error(a: Array, b: Array, rotation: str) -> Array:
     a, b = normalized(a.astype(np.float64)), normalized(b.astype(np.float64))
     chord = np.minimum(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
     return 4 * np.arcsin(np.clip(chord / 2, 0, 1))
+
+
+# ------------------------------------------------------------------------------------------------------------- colours
+
+
+def srgb_to_linear(color: Array) -> Array:
+    return np.where(color <= 0.04045, color / 12.92, (np.maximum(color + 0.055, 0) / 1.055) ** 2.4)
+
+
+def linear_to_srgb(color: Array) -> Array:
+    return np.where(color <= 0.0031308, color * 12.92, 1.055 * np.maximum(color, 0) ** (1 / 2.4) - 0.055)
