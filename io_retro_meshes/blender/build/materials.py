@@ -73,6 +73,8 @@ def _build_graph(tree: Tree, material: Material, pictures: Sequence[Image], imag
         clear = tree.add("ShaderNodeBsdfTransparent").outputs[0]
         surface = tree.add("ShaderNodeMixShader", {0: alpha, 1: clear, 2: surface}).outputs[0]
     tree.add("ShaderNodeOutputMaterial", {"Surface": surface})
+    if material.flat and "Flat" not in tree.tree.nodes:
+        tree.add("ShaderNodeNewGeometry", name="Flat", label="Flat")  # nothing to see without light, but not forgotten
     tree.tree.nodes.active = next((node for layer, node in stack if layer.use == "COLOR"), None)
 
 
@@ -210,7 +212,7 @@ def _lit(
         "Emission Strength": 1.0 if any(glow[:3]) else 0.0,
     }
     if material.flat:
-        inputs["Normal"] = tree.add("ShaderNodeNewGeometry").outputs["True Normal"]
+        inputs["Normal"] = tree.add("ShaderNodeNewGeometry", name="Flat").outputs["True Normal"]
     for layer, node in stack:
         socket = {"ROUGHNESS": "Roughness", "METALLIC": "Metallic", "SPECULAR": "Specular IOR Level"}.get(layer.use)
         if socket:
