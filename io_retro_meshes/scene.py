@@ -198,6 +198,7 @@ class Mesh:
     corners: Ints  # (k,) the vertex of each corner
     face_starts: Ints | None = None  # (f,) the first corner of each face
     face_materials: Ints | None = None  # (f,) slot in `materials`
+    edges: Ints | None = None  # (e, 2) lines that belong to no face
     materials: list[int] = field(default_factory=list)  # slots: index in Scene.materials, or -1
     normals: Layer | None = None  # POINT or CORNER
     smooth: npt.NDArray[np.bool_] | None = None  # (f,) None: all smooth

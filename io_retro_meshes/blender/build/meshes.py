@@ -101,6 +101,9 @@ def _set_faces(data: bpy.types.Mesh, mesh: neutral.Mesh) -> None:
     """Straight into the attributes: several times as fast as `vertices`, `loops` and `polygons`."""
     data.vertices.add(len(mesh.positions))
     data.attributes["position"].data.foreach_set("vector", _flat(mesh.positions, np.float32))
+    if mesh.edges is not None and len(mesh.edges):
+        data.edges.add(len(mesh.edges))
+        data.edges.foreach_set("vertices", _flat(mesh.edges, np.int32))
     if not len(mesh.corners):
         return
     data.loops.add(len(mesh.corners))
