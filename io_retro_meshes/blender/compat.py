@@ -47,6 +47,11 @@ def assigned_slot(owner: bpy.types.ID) -> Any:
     return owner.animation_data.action_slot if HAS_SLOTS and owner.animation_data else None
 
 
+def slot_is_for(slot: Any, owner: bpy.types.ID) -> bool:
+    """The slot was made for this very object."""
+    return bool(slot.target_id_type == owner.id_type and slot.name_display == owner.name)
+
+
 def action_curves(action: bpy.types.Action) -> Iterator[tuple[Any, list[bpy.types.FCurve]]]:
     """The slots of an action, each with its F-curves; before slots there is one place, None."""
     if not HAS_SLOTS:

@@ -163,7 +163,7 @@ class Exporter(ExportHelper):
     )
     key_tolerance: FloatProperty(
         name="Key Tolerance",
-        description="Leave out keys that the others give back this well: a part of the model's size, and radians. 0 keeps a key "
+        description="Leave out keys that the others give back this well: a part of the model's size, or radians. 0 keeps a key "
         "on every frame",
         default=0.0001,
         min=0.0,

@@ -43,7 +43,10 @@ class ActionBuilder:
             else:
                 tracks, role = self._blender_tracks(clip.tracks), "ACTION"
             cut = neutral.Clip(clip.name, clip.first, clip.last, tracks)
-            made += self._actions(clip.name, cut, clip.markers, role, assign=not made)
+            parts = self._actions(clip.name, cut, clip.markers, role, assign=not made)
+            for action, source in zip(parts, made, strict=False):
+                action.retro_meshes.timeline = source if role == "SEQUENCE" else None
+            made += parts
         return made
 
     def _blender_tracks(self, tracks: dict[neutral.Target, neutral.Track]) -> dict[neutral.Target, neutral.Track]:

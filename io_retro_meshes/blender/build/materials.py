@@ -20,6 +20,8 @@ from .nodes import Tree, Value
 Images = Sequence[bpy.types.Image | None]
 # Layers that commute with the colour: they may come before it, where the glTF exporter looks for them.
 PRODUCTS = {"MULTIPLY", "MULTIPLY_2X"}
+# On the filter of a surface that multiplies: light makes no difference to it.
+FULL_BRIGHT = "Full Bright"
 # Cells of a stipple's checkerboard across the window. The real one is as fine as the screen, which nodes do not know.
 STIPPLE_CELLS = 400.0
 
@@ -111,7 +113,7 @@ def _coordinates(tree: Tree, layer: TextureLayer, explicit: bool) -> bpy.types.N
     if one_axis:
         # The picture's edges are drawn out; the other axis is wrapped by hand.
         axes = tree.add("ShaderNodeSeparateXYZ", {0: vector}).outputs
-        x, y = (axes[axis] if layer.clamp[axis] else tree.math("WRAP", axes[axis], 1.0, 0.0) for axis in (0, 1))
+        x, y = (axes[axis] if layer.clamp[axis] else tree.math("WRAP", axes[axis], 0.0, 1.0) for axis in (0, 1))
         vector = tree.add("ShaderNodeCombineXYZ", {0: x, 1: y}).outputs[0]
     return vector
 
@@ -233,7 +235,7 @@ def _lit(
 def _unlit(tree: Tree, material: Material, color: Value) -> bpy.types.NodeSocket:
     """The colour as it is, for the camera alone: it lights nothing and throws no shadow."""
     if material.blend == "MULTIPLY":
-        return tree.add("ShaderNodeBsdfTransparent", {"Color": color}).outputs[0]
+        return tree.add("ShaderNodeBsdfTransparent", {"Color": color}, label=FULL_BRIGHT).outputs[0]
     glow = tree.add("ShaderNodeEmission", {"Color": color}).outputs[0]
     clear = None if material.blend == "ADD" else tree.add("ShaderNodeBsdfTransparent").outputs[0]
     camera = tree.add("ShaderNodeLightPath").outputs["Is Camera Ray"]

@@ -50,6 +50,7 @@ class ActionSettings(bpy.types.PropertyGroup):
         ],
         default="ACTION",
     )
+    timeline: PointerProperty(name="Timeline", description="The action that this one is a range of", type=bpy.types.Action)
 
 
 class TextureSettings(bpy.types.PropertyGroup):

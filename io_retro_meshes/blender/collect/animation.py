@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Animation as it plays: sampled on whole frames, so that NLA, constraints and drivers count, then reduced to few keys."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ... import maths
+from ... import scene as neutral
+from .. import compat
+from .armatures import bone_order, file_axes, pose_matrices
+from .objects import ObjectCollector
+
+# Below this a pose is the same pose: a part of the model's size.
+STILL = 1e-6
+
+POSE_FIELDS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
+
+
+def collect_animation(collector: ObjectCollector, options: Any) -> None:
+    """Fills the scene's timeline, or its clips."""
+    if options.animation == "NONE":
+        return
+    scene = collector.scene
+    sampler = Sampler(collector, options.key_tolerance)
+    plan = _plan(collector, options.animation)
+    with _everything_restored(collector):
+        if plan.clips:
+            _rest(plan)
+            for name, owners in plan.clips.items():
+                first, last = _assign(collector, owners)
+                scene.clips.append(neutral.Clip(name, first, last, sampler.tracks(first, last), _markers(owners)))
+        elif plan.range is not None:
+            first, last = plan.range
+            scene.timeline = neutral.Clip("timeline", first, last, sampler.tracks(first, last), _markers(plan.assigned))
+            scene.clips = [_range(action) for action in plan.sequences]
+        else:
+            frame = collector.context.scene.frame_current
+            tracks = sampler.tracks(frame, frame)
+            if tracks:
+                scene.timeline = neutral.Clip("timeline", frame, frame, tracks)
+    scene.interpolation = "SLERP"
+
+
+# ---------------------------------------------------------------------------------------------------------------- plan
+
+
+@dataclass
+class Owner:
+    """An object with an action that moves it."""
+
+    object: bpy.types.Object
+    action: bpy.types.Action
+    slot: Any = None
+
+
+@dataclass
+class Plan:
+    clips: dict[str, list[Owner]]  # each action in turn
+    range: tuple[float, float] | None  # or one timeline
+    sequences: list[bpy.types.Action]
+    assigned: list[Owner]
+
+
+def _plan(collector: ObjectCollector, mode: str) -> Plan:
+    objects = [source for source in collector.objects if source is not None]
+    assigned = [
+        Owner(source, source.animation_data.action, compat.assigned_slot(source))
+        for source in objects
+        if source.animation_data and source.animation_data.action
+    ]
+    timelines = [owner for owner in assigned if owner.action.retro_meshes.role == "TIMELINE"]
+    plan = Plan({}, None, [], assigned)
+    if mode in ("AUTO", "ACTIONS") and not (mode == "AUTO" and timelines):
+        clips = _fitting(objects, assigned)
+        if len(clips) > 1 or (clips and mode == "ACTIONS"):
+            plan.clips = clips
+            return plan
+        if mode == "AUTO" and clips and not assigned:
+            plan.clips = clips
+            return plan
+    if mode != "SCENE" and assigned:
+        spans = [tuple(owner.action.frame_range) for owner in assigned]
+        plan.range = (math.floor(min(span[0] for span in spans)), math.ceil(max(span[1] for span in spans)))
+        sources = {owner.action for owner in timelines}
+        plan.sequences = [
+            action
+            for action in bpy.data.actions
+            if action.retro_meshes.role == "SEQUENCE" and action.retro_meshes.timeline in sources
+        ]
+    elif mode == "SCENE" or any(_driven(source) for source in objects):
+        plan.range = (collector.context.scene.frame_start, collector.context.scene.frame_end)
+    return plan
+
+
+def _driven(source: bpy.types.Object) -> bool:
+    """Moved by something other than an action of its own."""
+    data = source.animation_data
+    if source.constraints or (data and (data.drivers or data.nla_tracks)):
+        return True
+    return source.pose is not None and any(bone.constraints for bone in source.pose.bones)
+
+
+def _fitting(objects: list[bpy.types.Object], assigned: list[Owner]) -> dict[str, list[Owner]]:
+    """The actions that can play on these objects, by name. Ranges of a timeline are left to it."""
+    found: dict[str, list[Owner]] = {}
+    used = {(owner.object, owner.action) for owner in assigned}
+    for action in bpy.data.actions:
+        if action.retro_meshes.role == "SEQUENCE" and action.retro_meshes.timeline is not None:
+            continue
+        for slot, curves in compat.action_curves(action):
+            for source in objects:
+                mine = slot is not None and compat.slot_is_for(slot, source)
+                if (source, action) in used and (slot is None or slot == compat.assigned_slot(source)):
+                    mine = True
+                if mine or _moves_bones(source, curves):
+                    found.setdefault(action.name, []).append(Owner(source, action, slot))
+    return found
+
+
+def _moves_bones(source: bpy.types.Object, curves: list[bpy.types.FCurve]) -> bool:
+    """All the bones that the curves move are this armature's."""
+    if source.type != "ARMATURE":
+        return False
+    names = {curve.data_path.split('"')[1] for curve in curves if curve.data_path.startswith('pose.bones["')}
+    return bool(names) and all(name in source.pose.bones for name in names)
+
+
+def _range(action: bpy.types.Action) -> neutral.Clip:
+    first, last = action.frame_range
+    return neutral.Clip(action.name, float(first), float(last), markers=_markers([Owner(None, action)]))
+
+
+def _markers(owners: list[Owner]) -> list[tuple[float, str]]:
+    actions = dict.fromkeys(owner.action for owner in owners)
+    return [(float(marker.frame), marker.name) for action in actions for marker in action.pose_markers]
+
+
+# ---------------------------------------------------------------------------------------------------- playing an action
+
+
+@contextlib.contextmanager
+def _everything_restored(collector: ObjectCollector) -> Iterator[None]:
+    """Puts back the frame, the actions and the poses that sampling changes."""
+    scene = collector.context.scene
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    objects = [source for source in collector.objects if source is not None]
+    actions = [
+        (source, source.animation_data.action, compat.assigned_slot(source), source.animation_data.use_nla)
+        for source in objects
+        if source.animation_data
+    ]
+    bare = [source for source in objects if not source.animation_data]
+    poses = [(source, _pose(source)) for source in objects]
+    try:
+        yield
+    finally:
+        for source, action, slot, use_nla in actions:
+            compat.assign_action(source, action, slot)
+            source.animation_data.use_nla = use_nla
+        for source in bare:
+            if source.animation_data:
+                source.animation_data_clear()
+        for source, pose in poses:
+            _set_pose(source, pose)
+        scene.frame_set(frame, subframe=subframe)
+        for source, pose in poses:
+            _set_pose(source, pose)
+        collector.context.view_layer.update()
+
+
+def _pose(source: bpy.types.Object) -> dict[str, Any]:
+    saved: dict[str, Any] = {name: getattr(source, name)[:] for name in POSE_FIELDS}
+    if source.pose is not None:
+        for name, width in POSE_FIELDS.items():
+            saved["bones." + name] = np.empty(len(source.pose.bones) * width, np.float32)
+            source.pose.bones.foreach_get(name, saved["bones." + name])
+    return saved
+
+
+def _set_pose(source: bpy.types.Object, saved: dict[str, Any]) -> None:
+    for name, value in saved.items():
+        if name.startswith("bones."):
+            source.pose.bones.foreach_set(name[6:], value)
+        else:
+            setattr(source, name, value)
+
+
+def _rest(plan: Plan) -> None:
+    """What any of the actions moves starts from rest in each of them, not where the last one left it."""
+    for owner in {owner.object: owner for owners in plan.clips.values() for owner in owners}.values():
+        if owner.object.animation_data:
+            owner.object.animation_data.use_nla = False
+        for _, curves in compat.action_curves(owner.action):
+            names = {curve.data_path.split('"')[1] for curve in curves if curve.data_path.startswith('pose.bones["')}
+            for name in names & set(owner.object.pose.bones.keys() if owner.object.pose else ()):
+                owner.object.pose.bones[name].matrix_basis.identity()
+
+
+def _assign(collector: ObjectCollector, owners: list[Owner]) -> tuple[float, float]:
+    """Gives these objects their actions, all others none; and the frames to play."""
+    playing = {owner.object for owner in owners}
+    for source in collector.objects:
+        if source is not None and source.animation_data and source not in playing:
+            source.animation_data.action = None
+    for owner in owners:
+        compat.assign_action(owner.object, owner.action, owner.slot)
+    spans = [owner.action.frame_range for owner in owners]
+    return float(math.floor(min(span[0] for span in spans))), float(math.ceil(max(span[1] for span in spans)))
+
+
+# ------------------------------------------------------------------------------------------------------------ sampling
+
+
+class Sampler:
+    def __init__(self, collector: ObjectCollector, tolerance: float) -> None:
+        self.collector = collector
+        self.scene = collector.scene
+        self.tolerance = tolerance
+        self.nodes = [index for index, source in enumerate(collector.objects) if source is not None]
+        self.armatures = {index: bone_order(collector.objects[index].data) for index in self.nodes if self._is_rig(index)}
+        self.size = _scene_size(self.scene)
+
+    def _is_rig(self, index: int) -> bool:
+        return self.scene.nodes[index].armature is not None
+
+    def tracks(self, first: float, last: float) -> dict[neutral.Target, neutral.Track]:
+        """The keys of everything that moves between two frames, or is posed other than it rests."""
+        frames = np.arange(first, last + 1, dtype=np.float32)
+        worlds, poses = self._play(frames)
+        found: dict[neutral.Target, neutral.Track] = {}
+        for index in self.nodes:
+            node = self.scene.nodes[index]
+            skinned = node.mesh >= 0 and self.scene.meshes[node.mesh].skin is not None
+            if not skinned:
+                self._add(found, (index, -1), frames, self._locals(index, worlds, poses), node.transform)
+            for number, bone in enumerate(node.armature.bones if node.armature else ()):
+                posed = poses[index]
+                local = posed[:, number]
+                if bone.parent >= 0:
+                    local = _inverse(posed[:, bone.parent]) @ local
+                self._add(found, (index, number), frames, local, self._bound(node.armature, number))
+        return found
+
+    def _bound(self, armature: neutral.Armature, number: int) -> neutral.Transform:
+        """Bones are compared with the pose they were bound in: that is what a file holds where it has no keys."""
+        bone = armature.bones[number]
+        above = armature.bones[bone.parent].bind if bone.parent >= 0 else np.eye(4)
+        return neutral.Transform.from_matrix(_inverse(above.astype(np.float64)[None])[0] @ bone.bind)
+
+    def _play(self, frames: np.ndarray) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
+        """World matrices of objects, and bones in their armature's space in the file's axes, at every frame."""
+        context, objects = self.collector.context, self.collector.objects
+        worlds = {index: np.empty((len(frames), 4, 4)) for index in self.nodes}
+        poses = {index: np.empty((len(frames), len(bones), 4, 4)) for index, bones in self.armatures.items()}
+        names = {index: [bone.name for bone in bones] for index, bones in self.armatures.items()}
+        manager = context.window_manager
+        manager.progress_begin(0, len(frames))
+        for number, frame in enumerate(frames):
+            manager.progress_update(number)
+            context.scene.frame_set(int(frame))
+            depsgraph = context.evaluated_depsgraph_get()
+            for index in self.nodes:
+                evaluated = objects[index].evaluated_get(depsgraph)
+                worlds[index][number] = evaluated.matrix_world
+                if index in poses:
+                    poses[index][number] = pose_matrices(evaluated, names[index])
+        manager.progress_end()
+        return worlds, {index: posed @ file_axes(self.armatures[index]) for index, posed in poses.items()}
+
+    def _locals(self, index: int, worlds: dict[int, np.ndarray], poses: dict[int, np.ndarray]) -> np.ndarray:
+        node = self.scene.nodes[index]
+        if node.parent < 0:
+            return worlds[index]
+        above = worlds[node.parent]
+        if node.parent_bone >= 0:
+            above = above @ poses[node.parent][:, node.parent_bone]
+        return _inverse(above) @ worlds[index]
+
+    def _add(
+        self,
+        found: dict[neutral.Target, neutral.Track],
+        target: neutral.Target,
+        frames: np.ndarray,
+        local: np.ndarray,
+        rest: neutral.Transform,
+    ) -> None:
+        if np.abs(local - rest.matrix).max() <= STILL * self.size:
+            return
+        location, rotation, scale = maths.decompose(local)
+        track = neutral.Track()
+        for name, values, still, tolerance, kind in (
+            ("location", location, STILL * self.size, self.tolerance * self.size, ""),
+            ("rotation", maths.continuous(rotation), STILL, self.tolerance, "SLERP"),
+            ("scale", scale, STILL, self.tolerance, ""),
+        ):
+            if maths.key_error(getattr(rest, name)[None].astype(np.float64), values, kind).max() > still:
+                keep = maths.reduce_keys(frames, values, tolerance, kind)
+                setattr(track, name, neutral.Channel(frames[keep], values[keep].astype(np.float32)))
+        if track != neutral.Track():
+            found[target] = track
+
+
+def _inverse(matrices: np.ndarray) -> np.ndarray:
+    """Inverses; of a matrix that has none (a scale of zero), the nearest thing."""
+    flat = np.abs(np.linalg.det(matrices[..., :3, :3])) < 1e-18
+    if not flat.any():
+        return np.linalg.inv(matrices)
+    return np.linalg.pinv(matrices)
+
+
+def _scene_size(scene: neutral.Scene) -> float:
+    sizes = [float(np.linalg.norm(np.ptp(mesh.positions, 0))) for mesh in scene.meshes if len(mesh.positions)]
+    return max(sizes, default=1.0) or 1.0

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Armatures to bones in the file's own axes: the inverse of build/armatures.py, where the algebra stands."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ... import scene as neutral
+from .. import properties
+
+
+def bone_order(data: bpy.types.Armature) -> list[bpy.types.Bone]:
+    """All bones, parents first."""
+    ordered: list[bpy.types.Bone] = []
+    waiting = [bone for bone in reversed(data.bones) if bone.parent is None]
+    while waiting:
+        bone = waiting.pop()
+        ordered.append(bone)
+        waiting.extend(reversed(bone.children))
+    return ordered
+
+
+def file_axes(bones: list[bpy.types.Bone]) -> np.ndarray:
+    """C^-1 of each bone: the file's bone seen from Blender's. The identity for bones that were made here."""
+    return np.array([bone.retro_meshes.axes for bone in bones], np.float64).reshape(-1, 4, 4)
+
+
+def pose_matrices(evaluated: bpy.types.Object, names: list[str]) -> np.ndarray:
+    """Blender's pose matrices in the armature's space, by bone name."""
+    pose = evaluated.pose.bones
+    flat = np.empty(len(pose) * 16, np.float32)
+    pose.foreach_get("matrix", flat)
+    place = [pose.find(name) for name in names]
+    return flat.reshape(-1, 4, 4).transpose(0, 2, 1)[place].astype(np.float64)
+
+
+def collect_armature(source: bpy.types.Object, evaluated: bpy.types.Object) -> neutral.Armature:
+    bones = bone_order(source.data)
+    index = {bone.name: number for number, bone in enumerate(bones)}
+    axes = file_axes(bones)
+    rest = np.array([bone.matrix_local for bone in bones], np.float64).reshape(-1, 4, 4)
+    binds = rest @ axes
+    posed = pose_matrices(evaluated, [bone.name for bone in bones]) @ axes
+    found = []
+    for number, bone in enumerate(bones):
+        parent = index[bone.parent.name] if bone.parent is not None else -1
+        local = np.linalg.pinv(posed[parent]) @ posed[number] if parent >= 0 else posed[number]
+        made = neutral.Bone(_file_name(bone), parent, binds[number].astype(np.float32), neutral.Transform.from_matrix(local))
+        made.head = rest[number][:3, 3].astype(np.float32)
+        made.settings = properties.collect(bone)
+        found.append(made)
+    return neutral.Armature(source.data.name, found)
+
+
+def _file_name(bone: bpy.types.Bone) -> str:
+    name = bone.retro_meshes.name
+    return name if name and bone.name.startswith(name.encode()[:59].decode("utf-8", "ignore")) else bone.name

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects to nodes: which ones, in what hierarchy, with what data."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ... import maths
+from ... import scene as neutral
+from .. import properties
+from .armatures import bone_order, collect_armature
+from .materials import collect_materials
+from .meshes import collect_mesh, collect_skin
+
+SURFACES = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
+OTHERS = {"EMPTY", "ARMATURE", "CAMERA", "LIGHT"}
+
+
+class ObjectCollector:
+    def __init__(self, context: bpy.types.Context, options: Any, module: ModuleType) -> None:
+        self.context = context
+        self.options = options
+        self.quads = getattr(module, "POLYGONS", "TRIANGLES") == "QUADS"
+        self.tangents = getattr(module, "TANGENTS", False)
+        self.pixels = getattr(module, "PIXELS", False)
+        self.scene = neutral.Scene()
+        self.objects: list[bpy.types.Object | None] = []  # by node; None for instances
+        self.index: dict[bpy.types.Object, int] = {}
+        self.materials: list[bpy.types.Material | None] = []
+        self.shared: dict[Any, int] = {}
+
+    def collect(self) -> neutral.Scene:
+        chosen = self._chosen()
+        for source in _parents_first(chosen):
+            self.index[source] = len(self.objects)
+            self.objects.append(source)
+            self.scene.nodes.append(neutral.Node(file_name(source)))
+        with self._without_armature_modifiers(chosen):
+            depsgraph = self.context.evaluated_depsgraph_get()
+            for index in range(len(self.objects)):
+                self._fill(index, depsgraph)
+            self._instances(depsgraph)
+        self.scene.materials, self.scene.images = collect_materials(self.materials, pixels=self.pixels)
+        if self.options.textures == "NONE":
+            for material in self.scene.materials:
+                material.layers = []
+            self.scene.images = []
+        return self.scene
+
+    # ------------------------------------------------------------------------------------------------- which objects
+
+    def _chosen(self) -> list[bpy.types.Object]:
+        layer = self.context.view_layer
+        pool = list(layer.objects)
+        if self.options.collection:
+            pool = list(bpy.data.collections[self.options.collection].all_objects)
+        elif self.options.use_active_collection:
+            pool = list(layer.active_layer_collection.collection.all_objects)
+        known = set(layer.objects)
+        chosen = []
+        for source in pool:
+            if source.type not in SURFACES | OTHERS or source.retro_meshes.helper:
+                continue
+            if self.options.use_visible and not (source in known and source.visible_get()):
+                continue
+            if self.options.use_selection and not (source in known and source.select_get()):
+                continue
+            chosen.append(source)
+        # A rigged mesh without its rig would lose its animation: the armature comes along, chosen or not.
+        rigs = [rig for source in chosen for rig in [self.armature_of(source)] if rig is not None and rig in known]
+        return list(dict.fromkeys([*chosen, *rigs]))
+
+    @staticmethod
+    def armature_of(source: bpy.types.Object) -> bpy.types.Object | None:
+        if source.type != "MESH":
+            return None
+        for modifier in source.modifiers:
+            if modifier.type == "ARMATURE" and modifier.object is not None and modifier.show_viewport:
+                return modifier.object
+        return None
+
+    @contextlib.contextmanager
+    def _without_armature_modifiers(self, chosen: list[bpy.types.Object]) -> Iterator[None]:
+        """While it lasts, rigged meshes are evaluated as they were bound."""
+        paused = [
+            modifier
+            for source in chosen
+            if self.armature_of(source) in self.index
+            for modifier in source.modifiers
+            if modifier.type == "ARMATURE" and modifier.show_viewport
+        ]
+        # Remembered before any is switched off: armature_of() sees only modifiers that are on.
+        self.rigs = {source: rig for source in chosen if (rig := self.armature_of(source)) in self.index}
+        try:
+            for modifier in paused:
+                modifier.show_viewport = False
+            if paused:
+                self.context.view_layer.update()
+            yield
+        finally:
+            for modifier in paused:
+                modifier.show_viewport = True
+            if paused:
+                self.context.view_layer.update()
+
+    # ----------------------------------------------------------------------------------------------------- hierarchy
+
+    def _parent(self, source: bpy.types.Object) -> tuple[int, int]:
+        """The exported object this one follows, and the bone if it hangs on one."""
+        rig = self.rigs.get(source)
+        if rig is not None:
+            return self.index[rig], -1
+        child, parent = source, source.parent
+        while parent is not None and parent not in self.index:
+            child, parent = parent, parent.parent
+        if parent is None:
+            return -1, -1
+        bone = -1
+        if child.parent_type == "BONE" and parent.type == "ARMATURE":
+            names = [bone.name for bone in bone_order(parent.data)]
+            bone = names.index(child.parent_bone) if child.parent_bone in names else -1
+        return self.index[parent], bone
+
+    def _fill(self, index: int, depsgraph: bpy.types.Depsgraph) -> None:
+        source, node = self.objects[index], self.scene.nodes[index]
+        node.parent, node.parent_bone = self._parent(source)
+        node.settings = properties.collect(source)
+        node.hidden = not source.visible_get()
+        evaluated = source.evaluated_get(depsgraph)
+        world = np.array(evaluated.matrix_world, np.float32)
+        node.transform = neutral.Transform.from_matrix(np.linalg.pinv(self._above(node, depsgraph)) @ world)
+        if source.type == "ARMATURE":
+            node.armature = collect_armature(source, evaluated)
+        elif source.type in SURFACES:
+            self._surface(index, source, evaluated)
+        elif source.type == "CAMERA":
+            node.camera = len(self.scene.cameras)
+            self.scene.cameras.append(_camera(source, self.context.scene))
+        elif source.type == "LIGHT":
+            node.light = len(self.scene.lights)
+            self.scene.lights.append(_light(source.data))
+
+    def _above(self, node: neutral.Node, depsgraph: bpy.types.Depsgraph) -> np.ndarray:
+        """The world matrix of what a node is placed in."""
+        if node.parent < 0:
+            return np.eye(4, dtype=np.float32)
+        above = np.array(self.objects[node.parent].evaluated_get(depsgraph).matrix_world, np.float32)
+        if node.parent_bone >= 0:
+            above = above @ neutral.rest_matrices(self.scene.nodes[node.parent].armature)[node.parent_bone]
+        return above
+
+    # -------------------------------------------------------------------------------------------------------- meshes
+
+    def _surface(self, index: int, source: bpy.types.Object, evaluated: bpy.types.Object) -> None:
+        node = self.scene.nodes[index]
+        slots = [slot.material for slot in source.material_slots] or [None]
+        rigged = source in self.rigs
+        plain = source.type == "MESH" and not source.modifiers and not rigged
+        key = (source.data, source.data.shape_keys) if plain and source.data.shape_keys is None else source
+        if source.type == "MESH" and source.data.shape_keys is not None:
+            self.scene.warnings.append(
+                f'"{source.name}" has shape keys, which the format does not: the shape of the current frame was exported'
+            )
+        if key not in self.shared:
+            self.shared[key] = self._add_mesh(source, evaluated, slots)
+        node.mesh = self.shared[key]
+        mesh = self.scene.meshes[node.mesh]
+        wanted = [self._material(slot) for slot in slots]
+        if wanted != mesh.materials:
+            node.materials = wanted
+        if rigged:
+            self._bind(index, source, evaluated, mesh)
+
+    def _add_mesh(self, source: bpy.types.Object, evaluated: bpy.types.Object, slots: list[Any]) -> int:
+        with _evaluated_mesh(source, evaluated, self.options.use_modifiers) as data:
+            mesh = collect_mesh(data, self.quads, self.tangents)
+            if source in self.rigs:
+                rig = self.rigs[source]
+                bones = {bone.name: number for number, bone in enumerate(bone_order(rig.data))}
+                mesh.skin = collect_skin(source, data, self.index[rig], bones)
+        mesh.name = source.data.name
+        mesh.materials = [self._material(slot) for slot in slots]
+        if mesh.face_materials is not None:
+            mesh.face_materials = np.clip(mesh.face_materials, 0, len(slots) - 1)
+        self.scene.meshes.append(mesh)
+        return len(self.scene.meshes) - 1
+
+    def _bind(self, index: int, source: bpy.types.Object, evaluated: bpy.types.Object, mesh: neutral.Mesh) -> None:
+        """Brings a rigged mesh into its armature's space, where its node then has nothing left to do."""
+        node = self.scene.nodes[index]
+        matrix = node.transform.matrix
+        mesh.positions = maths.transform_points(matrix, mesh.positions)
+        if mesh.normals is not None:
+            mesh.normals.data = maths.transform_normals(matrix, mesh.normals.data)
+        if np.linalg.det(matrix[:3, :3]) < 0:
+            _reverse_faces(mesh)
+        node.transform = neutral.Transform()
+
+    def _material(self, material: bpy.types.Material | None) -> int:
+        if material is None:
+            return -1
+        if material not in self.materials:
+            self.materials.append(material)
+        return self.materials.index(material)
+
+    def _instances(self, depsgraph: bpy.types.Depsgraph) -> None:
+        """Collection instances and what geometry nodes scatter, as nodes below the object that makes them."""
+        for instance in depsgraph.object_instances:
+            if not instance.is_instance or instance.parent is None:
+                continue
+            maker = self.index.get(instance.parent.original)
+            evaluated = instance.instance_object
+            if maker is None or evaluated is None or evaluated.type != "MESH":
+                continue
+            above = np.array(instance.parent.matrix_world, np.float32)
+            node = neutral.Node(evaluated.name, parent=maker)
+            node.transform = neutral.Transform.from_matrix(np.linalg.pinv(above) @ np.array(instance.matrix_world, np.float32))
+            key = ("instance", evaluated.original, evaluated.data.name)
+            if key not in self.shared:
+                slots = [slot.material.original if slot.material else None for slot in evaluated.material_slots] or [None]
+                mesh = collect_mesh(evaluated.data, self.quads, self.tangents)
+                mesh.materials = [self._material(slot) for slot in slots]
+                self.shared[key] = len(self.scene.meshes)
+                self.scene.meshes.append(mesh)
+            node.mesh = self.shared[key]
+            self.scene.nodes.append(node)
+            self.objects.append(None)
+
+
+def file_name(source: Any) -> str:
+    """The name a file had for it, while Blender's is still that name with a number; else Blender's."""
+    name = source.retro_meshes.name
+    return name if name and source.name.startswith(name.encode()[:59].decode("utf-8", "ignore")) else source.name
+
+
+def _parents_first(chosen: list[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Also armatures before the meshes they move."""
+    wanted = dict.fromkeys(chosen)
+    ordered: dict[bpy.types.Object, None] = {}
+    for source in chosen:
+        chain, seen = [source], {source}
+        while chain:
+            last = chain[-1]
+            above = [o for o in (last.parent, ObjectCollector.armature_of(last)) if o is not None and o not in ordered]
+            above = [o for o in above if o not in seen]
+            if above:
+                seen.update(above)
+                chain += above
+            else:
+                ordered[chain.pop()] = None
+    return [source for source in ordered if source in wanted]
+
+
+@contextlib.contextmanager
+def _evaluated_mesh(source: bpy.types.Object, evaluated: bpy.types.Object, modifiers: bool) -> Iterator[bpy.types.Mesh]:
+    if source.type == "MESH":
+        yield evaluated.data if modifiers else source.data
+        return
+    used = evaluated if modifiers else source
+    try:
+        yield used.to_mesh()
+    finally:
+        used.to_mesh_clear()
+
+
+def _reverse_faces(mesh: neutral.Mesh) -> None:
+    """Turns every face round, keeping its first corner."""
+    sizes = np.diff(np.append(mesh.starts, len(mesh.corners)))
+    starts = np.repeat(mesh.starts, sizes)
+    within = np.arange(len(mesh.corners)) - starts
+    order = starts + (np.repeat(sizes, sizes) - within) % np.repeat(sizes, sizes)
+    mesh.corners = mesh.corners[order]
+    for layer in [mesh.normals, *mesh.uvs, *mesh.colors, *mesh.attributes]:
+        if layer is not None and layer.domain == "CORNER":
+            layer.data = layer.data[order]
+
+
+def _camera(source: bpy.types.Object, scene: bpy.types.Scene) -> neutral.Camera:
+    data = source.data
+    size = (scene.render.resolution_x, scene.render.resolution_y)
+    return neutral.Camera(
+        data.name, data.angle, data.clip_start, data.clip_end, scene.camera == source, size, properties.collect(data)
+    )
+
+
+def _light(data: bpy.types.Light) -> neutral.Light:
+    kind = data.type if data.type in ("SUN", "SPOT") else "POINT"
+    found = neutral.Light(data.name, kind, neutral.floats(*data.color), data.energy, settings=properties.collect(data))
+    if data.type == "SPOT":
+        found.spot_angle = data.spot_size
+    found.cutoff_distance = data.cutoff_distance if data.use_custom_distance else None
+    return found
