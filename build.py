@@ -66,14 +66,14 @@ def version() -> str:
     return found[1]
 
 
-def build() -> Path:
+def build(folder: Path = ROOT / "dist") -> Path:
     """The same sources give the same bytes: sorted names, one date, one set of permissions."""
     files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*") if path.is_file()}
     files = {name: path for name, path in files.items() if not name.endswith(".pyc") and "/." not in "/" + name}
     for name in ("blender_manifest.toml", "LICENSE", "README.md"):
         files[name] = ROOT / name
-    target = ROOT / "dist" / f"io_retro_meshes-{version()}.zip"
-    target.parent.mkdir(exist_ok=True)
+    target = folder / f"io_retro_meshes-{version()}.zip"
+    folder.mkdir(parents=True, exist_ok=True)
     part = target.with_suffix(f".{os.getpid()}.part")
     with zipfile.ZipFile(part, "w") as archive:
         for name in sorted(files):
