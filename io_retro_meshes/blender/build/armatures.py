@@ -250,7 +250,8 @@ def pose_track(
         values = maths.quaternion_multiply(maths.quaternion_multiply(maths.quaternion_conjugate(q_turn), values), q_turn)
         found.rotation = neutral.Channel(track.rotation.frames, values)
     if track.scale is not None:
-        found.scale = neutral.Channel(track.scale.frames, (track.scale.values @ np.abs(turn) / shrink).astype(np.float32))
+        # The squares just exchange the axes where C does, and leave an even scale alone where C turns freely.
+        found.scale = neutral.Channel(track.scale.frames, (track.scale.values @ turn**2 / shrink).astype(np.float32))
     return found
 
 
