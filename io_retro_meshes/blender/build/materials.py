@@ -8,6 +8,7 @@ alpha = cut(factor * vertex alpha * texture), and the light path trick for unlit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import bpy
 import numpy as np
@@ -34,7 +35,7 @@ def build_material(material: Material, pictures: Sequence[Image], images: Images
     made = bpy.data.materials.new(compat.short_name(material.name, "Material"))
     tree = Tree(compat.material_nodes(made))
     tree.tree.nodes.clear()
-    if material.graph == "bogle":
+    if material.graph == "bogle" and find_spec(".uber", __package__):
         from . import uber
 
         uber.build_graph(tree, material, pictures, images)

@@ -8,6 +8,8 @@ from typing import Any
 
 import bpy
 
+from ..build.nodes import BLEND_GROUPS
+
 # Links followed from one socket to the node that makes its value: more is a mistake in the tree.
 FAR = 1000
 
@@ -79,7 +81,7 @@ def _through(node: bpy.types.Node, output: bpy.types.NodeSocket, groups: tuple[b
     if node.mute:
         inside = next((link for link in node.internal_links if link.to_socket == output), None)
         return None if inside is None else Wire(inside.from_socket, groups)
-    if node.type == "GROUP" and node.node_tree is not None:
+    if node.type == "GROUP" and node.node_tree is not None and blend_of(node) is None:
         ends = [end for end in node.node_tree.nodes if end.type == "GROUP_OUTPUT" and end.is_active_output]
         inner = next((socket for end in ends for socket in end.inputs if socket.identifier == output.identifier), None)
         return None if inner is None or node in groups else Wire(inner, (*groups, node))
@@ -87,6 +89,14 @@ def _through(node: bpy.types.Node, output: bpy.types.NodeSocket, groups: tuple[b
         outer = next((socket for socket in groups[-1].inputs if socket.identifier == output.identifier), None)
         return None if outer is None else Wire(outer, groups[:-1])
     return None
+
+
+def blend_of(node: bpy.types.Node) -> str | None:
+    """The way of blending that one of the project's groups stands for."""
+    if node.type != "GROUP" or node.node_tree is None:
+        return None
+    name = node.node_tree.name.split(".")[0]
+    return next((blend for blend, group in BLEND_GROUPS.items() if group == name), None)
 
 
 def active_output(tree: bpy.types.NodeTree) -> bpy.types.Node | None:

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PNG files of RGBA bytes, as small as zlib makes them without filters."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import numpy as np
+import numpy.typing as npt
+
+MAGIC = b"\x89PNG\r\n\x1a\n"
+
+
+def encode(pixels: npt.NDArray[np.uint8]) -> bytes:
+    """(height, width, 4) RGBA, bottom row first, as Blender has it."""
+    height, width = pixels.shape[:2]
+    rows = np.zeros((height, 1 + width * 4), np.uint8)
+    rows[:, 1:] = pixels[::-1].reshape(height, -1)
+    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+    return MAGIC + _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(rows.tobytes(), 6)) + _chunk(b"IEND", b"")
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
