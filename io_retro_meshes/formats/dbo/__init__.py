@@ -3,6 +3,7 @@
 
 from .document import Document
 from .read import read, sniff
+from .scene import ImportOptions, to_scene
 from .write import write
 
-__all__ = ["Document", "read", "sniff", "write"]
+__all__ = ["Document", "ImportOptions", "read", "sniff", "to_scene", "write"]

@@ -194,17 +194,23 @@ class Document:
         self.root.custom_data = data if self.version <= 1 else len(data).to_bytes(4, "little") + data
 
     def frames(self) -> list[tuple[Frame, int]]:
-        """Every frame and the number of its parent (or -1), in the engine's order: a frame, its children, its siblings."""
+        """Every frame and the number of its parent (or -1), in the engine's order: a frame, its children, its siblings.
+
+        The sub-frames of meshes come last: the engine does not look for names among them.
+        """
         found: list[tuple[Frame, int]] = []
         stack: list[tuple[Frame | None, int]] = [(self.root.frame, -1)]
-        while stack:
-            frame, parent = stack.pop()
+        later: list[tuple[Frame | None, int]] = []
+        while stack or later:
+            frame, parent = stack.pop() if stack else later.pop()
             if frame is None:
                 continue
             number = len(found)
             found.append((frame, parent))
             stack.append((frame.sibling, parent))
             stack.append((frame.child, number))
+            if frame.mesh is not None:
+                later.extend((sub_frame, number) for sub_frame in reversed(frame.mesh.sub_frames))
         return found
 
     def animation_sets(self) -> list[AnimationSet]:
