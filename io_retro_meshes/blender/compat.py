@@ -114,3 +114,17 @@ def set_blended(material: bpy.types.Material, blended: bool) -> None:
 
 def is_blended(material: bpy.types.Material) -> bool:
     return material.surface_render_method == "BLENDED"
+
+
+# ------------------------------------------------------------------------------------------------------------- presets
+
+
+def register_presets(folder: str) -> None:
+    """Operator presets that come with the add-on. Before 4.3 Blender knows no such folder, and does without them."""
+    if hasattr(bpy.utils, "register_preset_path"):
+        bpy.utils.register_preset_path(folder)
+
+
+def unregister_presets(folder: str) -> None:
+    if hasattr(bpy.utils, "unregister_preset_path"):
+        bpy.utils.unregister_preset_path(folder)

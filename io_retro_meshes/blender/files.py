@@ -16,7 +16,7 @@ from .. import formats
 from ..formats import Format, FormatError
 from .build import BuildOptions, build
 from .collect import CollectOptions, collect
-from .collect.images import place_textures
+from .collect.textures import place_textures
 
 
 def format_of(path: Path) -> Format | None:
@@ -40,7 +40,7 @@ def import_file(context: bpy.types.Context, format: Format, path: Path, **option
     document = read_document(format, path)
     import_options = module.ImportOptions(**_of(module.ImportOptions, options))
     if hasattr(module, "companions"):
-        beside = [read_document(format, other) for other in module.companions(path, document, import_options)]
+        beside = [read_document(format, other) for other in module.companions(path, document)]
         scene = module.to_scene(document, import_options, beside)
     else:
         scene = module.to_scene(document, import_options)
@@ -52,8 +52,8 @@ def export_file(context: bpy.types.Context, format: Format, path: Path, **option
     """Exports the scene, or the part the options say, and returns the warnings. The scene stays as it was."""
     module = format.module
     collect_options = CollectOptions(**_of(CollectOptions, options))
-    scene = collect(context, collect_options, module)
-    copies = place_textures(scene, path.parent, collect_options, module)
+    scene, pictures = collect(context, collect_options, module)
+    copies = place_textures(scene, pictures, path.parent, collect_options.textures, module)
     document = module.from_scene(scene, module.ExportOptions(**_of(module.ExportOptions, options)))
     write_atomically(path, module.write(document))
     for copy in copies:

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 
 from .. import cli
-from ..blender import properties
+from ..blender import compat, properties
 from ..formats import FORMATS, Format
 from . import b3d
 
@@ -62,13 +62,13 @@ def register() -> None:
         bpy.utils.register_class(cls)
     bpy.types.TOPBAR_MT_file_import.append(_draw_import_menu)
     bpy.types.TOPBAR_MT_file_export.append(_draw_export_menu)
-    bpy.utils.register_preset_path(PRESETS)
+    compat.register_presets(PRESETS)
     cli.register()
 
 
 def unregister() -> None:
     cli.unregister()
-    bpy.utils.unregister_preset_path(PRESETS)
+    compat.unregister_presets(PRESETS)
     bpy.types.TOPBAR_MT_file_export.remove(_draw_export_menu)
     bpy.types.TOPBAR_MT_file_import.remove(_draw_import_menu)
     for cls in reversed(_classes()):

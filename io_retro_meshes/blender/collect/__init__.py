@@ -29,8 +29,13 @@ class CollectOptions:
     textures: str = "BASENAME"
 
 
-def collect(context: bpy.types.Context, options: CollectOptions, module: ModuleType) -> neutral.Scene:
-    """The scene as a format can write it. A format's package says what it wants: see CONTRIBUTING.md."""
+def collect(
+    context: bpy.types.Context, options: CollectOptions, module: ModuleType
+) -> tuple[neutral.Scene, list[bpy.types.Image]]:
+    """The scene as a format can write it, and Blender's image for each of its images.
+
+    A format's package says what it wants: see CONTRIBUTING.md.
+    """
     if context.mode != "OBJECT" and context.object is not None:
         context.object.update_from_editmode()
     collector = ObjectCollector(context, options, module)
@@ -41,4 +46,4 @@ def collect(context: bpy.types.Context, options: CollectOptions, module: ModuleT
     scene.settings = properties.collect(context.scene)
     if context.scene.world is not None:
         scene.world_color = neutral.floats(*context.scene.world.color)
-    return neutral.scaled(scene, options.scale)
+    return neutral.scaled(scene, options.scale), collector.pictures

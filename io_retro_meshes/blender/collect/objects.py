@@ -15,7 +15,8 @@ from ... import maths
 from ... import scene as neutral
 from .. import properties
 from .armatures import bone_order, collect_armature
-from .materials import collect_materials
+from .images import ImageCollector
+from .materials import collect_material
 from .meshes import collect_mesh, collect_skin
 
 SURFACES = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
@@ -32,7 +33,8 @@ class ObjectCollector:
         self.scene = neutral.Scene()
         self.objects: list[bpy.types.Object | None] = []  # by node; None for instances
         self.index: dict[bpy.types.Object, int] = {}
-        self.materials: list[bpy.types.Material | None] = []
+        self.materials: list[bpy.types.Material] = []
+        self.pictures: list[bpy.types.Image] = []  # by image of the scene
         self.shared: dict[Any, int] = {}
 
     def collect(self) -> neutral.Scene:
@@ -46,12 +48,23 @@ class ObjectCollector:
             for index in range(len(self.objects)):
                 self._fill(index, depsgraph)
             self._instances(depsgraph)
-        self.scene.materials, self.scene.images = collect_materials(self.materials, pixels=self.pixels)
+        self._materials()
+        return self.scene
+
+    def _materials(self) -> None:
+        images = ImageCollector(self.pixels)
+        self.scene.materials = [collect_material(source, images, self._uv_names(i)) for i, source in enumerate(self.materials)]
         if self.options.textures == "NONE":
             for material in self.scene.materials:
                 material.layers = []
-            self.scene.images = []
-        return self.scene
+            return
+        self.scene.images, self.pictures = images.images, images.sources
+
+    def _uv_names(self, material: int) -> list[str]:
+        """The UV maps of the meshes that use a material: those of the first that has most."""
+        users = {node.mesh for node in self.scene.nodes if node.mesh >= 0 and node.materials and material in node.materials}
+        meshes = [mesh for i, mesh in enumerate(self.scene.meshes) if i in users or material in mesh.materials]
+        return max(([layer.name for layer in mesh.uvs] for mesh in meshes), key=len, default=[])
 
     # ------------------------------------------------------------------------------------------------- which objects
 
