@@ -140,7 +140,11 @@ def environment(name: str) -> str:
             put_in_place(making, folder, pins)
         finally:
             shutil.rmtree(making, ignore_errors=True)
-    return str(interpreter(folder))
+    python = str(interpreter(folder))
+    started = folder / "started.txt"
+    if name.startswith("bpy-") and not started.is_file():
+        started.write_text(try_bpy(python), "utf-8")
+    return python
 
 
 def put_in_place(making: Path, folder: Path, pins: str) -> None:
@@ -170,16 +174,14 @@ def install(folder: Path, name: str) -> None:
         run([base, "-m", "venv", str(folder)], "make a virtual environment (is the package python3-venv installed?)")
         pip = [own, "-m", "pip"]
     run([*pip, "install", "--quiet", "--disable-pip-version-check", *PINS[name]], f"install {' '.join(PINS[name])}")
-    if name.startswith("bpy-"):
-        try_bpy(own)
 
 
-def try_bpy(python: str) -> None:
-    """Imports bpy once; a missing system library becomes the line that installs it."""
+def try_bpy(python: str) -> str:
+    """Imports bpy and returns its version; a missing system library becomes the line that installs it."""
     code = "import bpy, os, sys; print(bpy.app.version_string); sys.stdout.flush(); os._exit(0)"
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, timeout=300)
     if done.returncode == 0:
-        return
+        return done.stdout.strip()
     words = (done.stderr or done.stdout).strip()
     missing = re.search(r"(lib\S+): cannot open shared object file", words)
     if missing is None:
