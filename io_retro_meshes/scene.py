@@ -100,6 +100,7 @@ class Clip:
     tracks: dict[Target, Track] | None = None
     markers: list[tuple[float, str]] = field(default_factory=list)
     settings: Settings = field(default_factory=dict)
+    owner: int = -1  # a part of the timeline that is about this node (and its bones) alone
 
 
 # --------------------------------------------------------------------------------------------------------------- nodes
@@ -300,13 +301,16 @@ class Scene:
     def global_matrices(self) -> list[Floats]:
         """The world matrix of every node at rest."""
         found: list[Floats] = []
+        bones: dict[int, list[Floats]] = {}
         for node in self.nodes:
             matrix = node.transform.matrix
             if node.parent >= 0:
                 parent = self.nodes[node.parent]
                 above = found[node.parent]
                 if node.parent_bone >= 0 and parent.armature is not None:
-                    above = above @ rest_matrices(parent.armature)[node.parent_bone]
+                    if node.parent not in bones:
+                        bones[node.parent] = rest_matrices(parent.armature)
+                    above = above @ bones[node.parent][node.parent_bone]
                 matrix = above @ matrix
             found.append(matrix)
         return found
