@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .scene import Floats, Ints, Layer, Mesh
+from .scene import Floats, Ints, Layer, Mesh, Skin
 
 Array = npt.NDArray[Any]
 
@@ -96,16 +96,102 @@ def _differs(data: list[Array], a: Ints, b: Ints) -> npt.NDArray[np.bool_]:
 
 def limited(corners: Ints, limit: int) -> Iterator[tuple[Ints, Ints]]:
     """Cuts triangles into runs that use at most `limit` vertices each: (the vertices of a run, its corners among them)."""
-    start = 0
+    count = int(corners.max()) + 1 if len(corners) else 0
+    number = np.full(count, -1, np.int32)  # of each vertex in its run
+    start, window = 0, limit * 8
     while start < len(corners):
-        piece = corners[start:]
-        vertices, first, local = np.unique(piece, return_index=True, return_inverse=True)
+        piece = corners[start : start + window]
+        first = np.full(count, len(corners), np.int32)
+        first[piece[::-1]] = np.arange(len(piece) - 1, -1, -1, dtype=np.int32)
+        vertices = np.flatnonzero(first < len(corners)).astype(np.int32)
         if len(vertices) > limit:
-            over = np.sort(first)[limit]
+            over = np.partition(first[vertices], limit)[limit]
             piece = piece[: over // 3 * 3]
-            vertices, local = np.unique(piece, return_inverse=True)
-        yield vertices.astype(np.int32), local.reshape(-1).astype(np.int32)
+            vertices = vertices[first[vertices] < len(piece)]
+        elif start + window < len(corners):
+            window *= 2  # it may hold more before the limit is met
+            continue
+        number[vertices] = np.arange(len(vertices), dtype=np.int32)
+        yield vertices, number[piece]
         start += len(piece)
+
+
+def triangulated(mesh: Mesh) -> Mesh:
+    """The mesh with every polygon cut into triangles, as fans."""
+    if mesh.face_starts is None:
+        return mesh
+    sizes = np.diff(np.append(mesh.face_starts, len(mesh.corners)))
+    count = np.maximum(sizes - 2, 0)
+    face = np.repeat(np.arange(len(sizes)), count)
+    step = np.arange(len(face)) - np.repeat(np.cumsum(count) - count, count)
+    first = mesh.face_starts[face]
+    pick = np.stack([first, first + step + 1, first + step + 2], 1).reshape(-1)
+
+    def cut(layer: Layer) -> Layer:
+        rows = {"CORNER": pick, "FACE": face}.get(layer.domain)
+        return layer if rows is None else replace(layer, data=layer.data[rows])
+
+    return replace(
+        mesh,
+        corners=mesh.corners[pick],
+        face_starts=None,
+        face_materials=None if mesh.face_materials is None else mesh.face_materials[face],
+        smooth=None if mesh.smooth is None else mesh.smooth[face],
+        normals=None if mesh.normals is None else cut(mesh.normals),
+        uvs=[cut(layer) for layer in mesh.uvs],
+        colors=[cut(layer) for layer in mesh.colors],
+        attributes=[cut(layer) for layer in mesh.attributes],
+    )
+
+
+def joined(meshes: list[Mesh]) -> Mesh:
+    """Several meshes of triangles as one, their layers matched by number; what one lacks is zero, or white."""
+    if len(meshes) == 1:
+        return meshes[0]
+    offsets = np.cumsum([0, *(len(mesh.positions) for mesh in meshes)])
+    slots = list(dict.fromkeys(material for mesh in meshes for material in mesh.materials or [-1]))
+
+    def layer(name: str, number: int, width: int, fill: float) -> Layer:
+        parts = []
+        for mesh in meshes:
+            layers: list[Layer] = getattr(mesh, name)
+            found = corner_values(mesh, layers[number]) if number < len(layers) else np.full((len(mesh.corners), width), fill)
+            parts.append(found / 255 if found.dtype == np.uint8 else found)
+        title = next(getattr(mesh, name)[number].name for mesh in meshes if number < len(getattr(mesh, name)))
+        return Layer(title, np.concatenate(parts).astype(np.float32), "CORNER")
+
+    def faces(mesh: Mesh) -> Ints:
+        own = np.array([slots.index(material) for material in mesh.materials or [-1]], np.int32)
+        used = np.zeros(mesh.face_count, np.int32) if mesh.face_materials is None else mesh.face_materials
+        return own[np.clip(used, 0, len(own) - 1)]
+
+    whole = Mesh(
+        meshes[0].name,
+        np.concatenate([mesh.positions for mesh in meshes]),
+        np.concatenate([mesh.corners + offset for mesh, offset in zip(meshes, offsets, strict=False)]).astype(np.int32),
+        face_materials=np.concatenate([faces(mesh) for mesh in meshes]),
+        materials=slots,
+    )
+    if any(mesh.normals is not None for mesh in meshes):
+        whole.normals = Layer("normal", np.concatenate([_corner_normals(mesh) for mesh in meshes]), "CORNER")
+    whole.uvs = [layer("uvs", number, 2, 0) for number in range(max(len(mesh.uvs) for mesh in meshes))]
+    whole.colors = [layer("colors", number, 4, 1) for number in range(max(len(mesh.colors) for mesh in meshes))]
+    skins = [(mesh.skin, offset) for mesh, offset in zip(meshes, offsets, strict=False) if mesh.skin is not None]
+    if skins:
+        whole.skin = Skin(
+            skins[0][0].node,
+            np.concatenate([skin.vertices + offset for skin, offset in skins]).astype(np.int32),
+            np.concatenate([skin.bones for skin, _ in skins]),
+            np.concatenate([skin.weights for skin, _ in skins]),
+        )
+    return whole
+
+
+def _corner_normals(mesh: Mesh) -> Floats:
+    if mesh.normals is None:
+        return smooth_normals(mesh.positions, mesh.corners)[mesh.corners]
+    values: Floats = corner_values(mesh, mesh.normals)
+    return values
 
 
 def strongest(skin_vertices: Ints, bones: Ints, weights: Floats, most: int) -> tuple[Ints, Ints, Floats, int]:
