@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command line as people call it: as a program of its own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CLI = ROOT / "io_retro_meshes" / "cli.py"
+FOX = ROOT / "examples" / "fox.b3d"
+
+
+def run(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(CLI), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder)
+
+
+def gltf_of(path: Path) -> dict[str, Any]:
+    data = path.read_bytes()
+    magic, version, length, json_length, json_kind = struct.unpack_from("<4sIIII", data)
+    assert (magic, version, length, json_kind) == (b"glTF", 2, len(data), 0x4E4F534A)
+    return json.loads(data[20 : 20 + json_length])
+
+
+@pytest.fixture(scope="module")
+def glb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("glb") / "fox.glb"
+    done = run("convert", FOX, "-o", target, "--to", "glb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return target
+
+
+def test_converted_fox_has_all_its_parts(glb: Path) -> None:
+    gltf = gltf_of(glb)
+    assert sorted(animation["name"] for animation in gltf["animations"]) == ["fox", "idle", "walk", "wave"]
+    (skin,) = gltf["skins"]
+    assert len(skin["joints"]) == 16
+    (mesh,) = gltf["meshes"]
+    (primitive,) = mesh["primitives"]
+    assert {"POSITION", "NORMAL", "TEXCOORD_0", "JOINTS_0", "WEIGHTS_0"} <= primitive["attributes"].keys()
+    assert gltf["accessors"][primitive["indices"]]["count"] == 3 * 1280
+    (image,) = gltf["images"]
+    assert "bufferView" in image, "the texture is inside the file"
+    (material,) = gltf["materials"]
+    assert "baseColorTexture" in material["pbrMetallicRoughness"]
+
+
+def test_animations_keep_their_own_times(glb: Path) -> None:
+    """Each named sequence starts at zero and has its own length; the whole timeline is there as well."""
+    gltf = gltf_of(glb)
+    spans = {}
+    for animation in gltf["animations"]:
+        inputs = [gltf["accessors"][sampler["input"]] for sampler in animation["samplers"]]
+        spans[animation["name"]] = max(entry["max"][0] for entry in inputs) - min(entry["min"][0] for entry in inputs)
+    expected = {"idle": 48 / 24, "walk": 24 / 24, "wave": 48 / 24, "fox": 122 / 24}
+    assert spans == pytest.approx(expected, abs=1e-3)
+
+
+def test_glb_is_valid(glb: Path) -> None:
+    validator = shutil.which("gltf_validator")
+    if validator is None:
+        pytest.skip("no gltf_validator on PATH")
+    done = subprocess.run([validator, "-o", str(glb)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and json.loads(done.stdout)["issues"]["numErrors"] == 0, done.stdout
+
+
+def test_glb_comes_back_as_b3d(glb: Path, tmp_path: Path) -> None:
+    done = run("convert", glb, "-o", tmp_path / "back.b3d")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = run("info", tmp_path / "back.b3d", "--json")
+    (report,) = json.loads(done.stdout)
+    assert report["format"] == "b3d"
+    assert any("1280 triangles" in line for line in report["summary"]), report["summary"]
+
+
+@pytest.mark.parametrize("to", ["gltf", "obj", "fbx", "ply", "stl", "usd", "blend", "b3d"])
+def test_every_output_is_written(to: str, tmp_path: Path, addon: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    code = addon.cli.main(["convert", str(FOX), "-o", str(tmp_path / "out"), "--to", to])
+    assert code == 0, capfd.readouterr()
+    assert (tmp_path / "out" / f"fox.{to}").stat().st_size > 1000
+    assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")], "nothing is left lying about"
+
+
+def test_one_bad_file_does_not_stop_the_rest(tmp_path: Path) -> None:
+    models = tmp_path / "models"
+    (models / "deep").mkdir(parents=True)
+    shutil.copy(FOX, models / "one.b3d")
+    shutil.copy(FOX, models / "deep" / "two.b3d")
+    (models / "broken.b3d").write_bytes(FOX.read_bytes()[:1000])
+    (models / "notes.txt").write_text("not a model")
+    done = run("convert", models, "-o", tmp_path / "out", "--to", "glb", "--jobs", 2)
+    assert done.returncode == 1
+    assert "2 converted, 1 failed" in done.stdout and "broken.b3d -> FAILED" in done.stdout, done.stdout + done.stderr
+    assert (tmp_path / "out/one.glb").is_file() and (tmp_path / "out/deep/two.glb").is_file()
+    assert not (tmp_path / "out/broken.glb").exists()
+    again = run("convert", models, "-o", tmp_path / "out", "--to", "glb", "--skip-existing")
+    assert "0 converted, 1 failed, 2 were there already" in again.stdout, again.stdout
+
+
+def test_options_are_those_of_the_dialog(tmp_path: Path, addon: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    def convert(option: str) -> tuple[int, str]:
+        code = addon.cli.main(["convert", str(FOX), "-o", str(tmp_path / "fox.glb"), "--option", option])
+        return code, capfd.readouterr().out
+
+    code, words = convert("scale=nonsense")
+    assert code == 1 and "scale is a number" in words
+    code, words = convert("no_such_thing=1")
+    assert code == 1 and "no option no_such_thing" in words
+    assert convert("use_animation=false")[0] == 0
+    assert "animations" not in gltf_of(tmp_path / "fox.glb")
+
+
+def test_info_and_check(tmp_path: Path) -> None:
+    done = run("info", FOX)
+    assert done.returncode == 0 and "idle" in done.stdout and "Blitz3D" in done.stdout, done.stdout + done.stderr
+    assert run("check", FOX).returncode == 0
+    (tmp_path / "cut.b3d").write_bytes(FOX.read_bytes()[:500])
+    done = run("check", FOX, tmp_path / "cut.b3d", tmp_path / "absent.b3d", "--json")
+    assert done.returncode == 1
+    reports = json.loads(done.stdout)
+    assert ["error" in report for report in reports] == [False, True, True]
+    assert "offset" in reports[1]["error"]
+
+
+def test_commands_that_make_no_sense(tmp_path: Path) -> None:
+    assert run("convert", tmp_path / "absent.b3d", "-o", tmp_path / "x.glb").returncode == 2
+    assert run("convert", FOX, "-o", FOX, "--to", "b3d").returncode == 2
+    assert run("convert", FOX, "-o", tmp_path / "x", "--to", "nothing").returncode == 2
+    assert run().returncode == 2
