@@ -11,6 +11,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ... import maths
 from ... import scene as neutral
@@ -33,8 +34,10 @@ def collect_animation(collector: ObjectCollector, options: Any) -> None:
     plan = _plan(collector, options.animation)
     with _everything_restored(collector):
         if plan.clips:
-            _rest(plan)
+            rest = _rest(collector, plan)
             for name, owners in plan.clips.items():
+                for source, pose in rest:
+                    _set_pose(source, pose)
                 first, last = _assign(collector, owners)
                 scene.clips.append(neutral.Clip(name, first, last, sampler.tracks(first, last), _markers(owners)))
         elif plan.range is not None:
@@ -129,8 +132,12 @@ def _moves_bones(source: bpy.types.Object, curves: list[bpy.types.FCurve]) -> bo
     """All the bones that the curves move are this armature's."""
     if source.type != "ARMATURE":
         return False
-    names = {curve.data_path.split('"')[1] for curve in curves if curve.data_path.startswith('pose.bones["')}
+    names = _bone_names(curves)
     return bool(names) and all(name in source.pose.bones for name in names)
+
+
+def _bone_names(curves: list[bpy.types.FCurve]) -> set[str]:
+    return {curve.data_path.split('"')[1] for curve in curves if curve.data_path.startswith('pose.bones["')}
 
 
 def _range(action: bpy.types.Action) -> neutral.Clip:
@@ -193,15 +200,17 @@ def _set_pose(source: bpy.types.Object, saved: dict[str, Any]) -> None:
             setattr(source, name, value)
 
 
-def _rest(plan: Plan) -> None:
-    """What any of the actions moves starts from rest in each of them, not where the last one left it."""
-    for owner in {owner.object: owner for owners in plan.clips.values() for owner in owners}.values():
+def _rest(collector: ObjectCollector, plan: Plan) -> list[tuple[bpy.types.Object, dict[str, Any]]]:
+    """The pose that every clip starts from: what any of the actions moves is at rest, not where the last one left it."""
+    for owner in (owner for owners in plan.clips.values() for owner in owners):
         if owner.object.animation_data:
             owner.object.animation_data.use_nla = False
+        if owner.object.pose is None:
+            continue
         for _, curves in compat.action_curves(owner.action):
-            names = {curve.data_path.split('"')[1] for curve in curves if curve.data_path.startswith('pose.bones["')}
-            for name in names & set(owner.object.pose.bones.keys() if owner.object.pose else ()):
-                owner.object.pose.bones[name].matrix_basis.identity()
+            for name in _bone_names(curves) & set(owner.object.pose.bones.keys()):
+                owner.object.pose.bones[name].matrix_basis = Matrix()
+    return [(source, _pose(source)) for source in collector.objects if source is not None]
 
 
 def _assign(collector: ObjectCollector, owners: list[Owner]) -> tuple[float, float]:
