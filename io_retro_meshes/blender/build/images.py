@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from ...scene import Image, Scene
+from ...scene import Scene
 from ...textures import UNLOADABLE, Finder, base_name
 from .. import compat
 
@@ -23,6 +23,7 @@ def build_images(
     """An image for each of the scene's, and a warning about those that were not found. Every file is loaded once."""
     finder = Finder(model_folder, extra_folders)
     before = set(bpy.data.images)
+    files = _files()
     made: list[bpy.types.Image | None] = []
     missing: list[str] = []
     unreadable: list[str] = []
@@ -31,12 +32,14 @@ def build_images(
             made.append(from_pixels(picture.name, picture.pixels))
             continue
         path = finder.find(picture.names or (picture.name,))
+        key = (str(path or model_folder / base_name(picture.name)), picture.mask_black)
         if path is None:
             missing.append(base_name(picture.name))
-            made.append(_placeholder(picture, finder.folders))
-        else:
-            unreadable += [path.name] if path.suffix.lower() in UNLOADABLE else []
-            made.append(_load(path, picture.mask_black))
+        elif path.suffix.lower() in UNLOADABLE:
+            unreadable.append(path.name)
+        if key not in files:
+            files[key] = _placeholder(*key) if path is None else _load(path, picture.mask_black)
+        made.append(files[key])
     fresh = {image for image in made if image is not None and image not in before}
     for picture, image in zip(scene.images, made, strict=True):
         if image in fresh and image is not None:
@@ -57,50 +60,44 @@ def from_pixels(name: str, pixels: np.ndarray) -> bpy.types.Image:
 
 
 def _load(path: Path, mask_black: bool) -> bpy.types.Image:
+    image = bpy.data.images.load(str(path), check_existing=False)
+    # Colour and alpha as they are in the file: engines that do not blend show the colours under the alpha.
+    image.alpha_mode = "CHANNEL_PACKED"
     if mask_black:
-        return _masked(path)
-    known = set(bpy.data.images)
-    image = bpy.data.images.load(str(path), check_existing=True)
-    if image.retro_meshes.mask_black:  # the same file, but without its black
-        image = bpy.data.images.load(str(path), check_existing=False)
-    if image not in known:
-        # Colour and alpha as they are in the file: engines that do not blend show the colours under the alpha.
-        image.alpha_mode = "CHANNEL_PACKED"
+        _mask_black(image)
     return image
 
 
-def _masked(path: Path) -> bpy.types.Image:
-    """The picture with its black pixels transparent, packed: a copy, so that every renderer and exporter sees the holes."""
-    for image in bpy.data.images:
-        if image.retro_meshes.mask_black and bpy.path.abspath(image.filepath) == str(path):
-            return image
-    image = bpy.data.images.load(str(path), check_existing=False)
-    image.alpha_mode = "CHANNEL_PACKED"
+def _mask_black(image: bpy.types.Image) -> None:
+    """Makes black pixels transparent and packs the result, so that every renderer and exporter sees the holes."""
     image.retro_meshes.mask_black = True
     width, height = image.size
-    pixels = np.empty(width * height * image.channels, np.float32)
-    if not len(pixels) or image.channels != 4:
-        return image
-    image.pixels.foreach_get(pixels)
-    rows = pixels.reshape(-1, 4)
-    rows[:, 3] = rows[:, :3].any(1)
-    image.pixels.foreach_set(pixels)
+    if not width or not height or image.channels != 4:
+        return
+    pixels = np.empty((width * height, 4), np.float32)
+    image.pixels.foreach_get(pixels.reshape(-1))
+    pixels[:, 3] = pixels[:, :3].any(1)
+    image.pixels.foreach_set(pixels.reshape(-1))
     image.file_format = "PNG"
     image.update()
     image.pack()
-    return image
 
 
-def _placeholder(picture: Image, folders: Sequence[Path]) -> bpy.types.Image:
+def _files() -> dict[tuple[str, bool], bpy.types.Image]:
+    """The images that are in Blender already, by file and whether their black was made transparent."""
+    return {
+        (bpy.path.abspath(image.filepath), image.retro_meshes.mask_black): image
+        for image in reversed(bpy.data.images)
+        if image.source == "FILE" and image.library is None
+    }
+
+
+def _placeholder(path: str, mask_black: bool) -> bpy.types.Image:
     """An image without a file yet: Blender shows it in magenta, and "Find Missing Files" can mend it."""
-    name = base_name(picture.name)
-    path = str(folders[0] / name) if folders else name
-    for image in bpy.data.images:
-        if image.source == "FILE" and image.filepath == path and not image.packed_file:
-            return image
-    image = bpy.data.images.new(compat.short_name(name, "Image"), 1, 1)
+    image = bpy.data.images.new(compat.short_name(Path(path).name, "Image"), 1, 1)
     image.source = "FILE"
     image.filepath = path
+    image.retro_meshes.mask_black = mask_black
     image.alpha_mode = "CHANNEL_PACKED"
     return image
 

@@ -121,22 +121,22 @@ class Surface:
     blend: str = ""  # where the shaders say so
     cut: float | None = None
     see_through: bool = False
+    factors: list[Wire] = field(default_factory=list)  # alpha by mixed shaders: read last, when the colours are known
     unused_alpha: float = 1.0  # of the constant colour: no renderer looks at it, but it is what the file had
 
     def read(self, output: Wire) -> None:
         """From the output back through mixed and added shaders to the one that matters."""
         wire: Wire | None = output
-        while wire is not None:
-            source = wire.source()
-            if source is None:
-                return
+        while wire is not None and (source := wire.source()) is not None:
             if source.kind == "MIX_SHADER":
                 wire = self._mixed(source)
             elif source.kind == "ADD_SHADER":
                 wire = self._added(source)
             else:
                 self._shader(wire, source)
-                return
+                wire = None
+        for factor in self.factors:
+            self.alpha(factor)
 
     def _mixed(self, mix: Source) -> Wire | None:
         """Which of two shaders to follow: a transparent one, or none, makes the factor the alpha of the other."""
@@ -147,12 +147,12 @@ class Surface:
             return second if second.source() else first
         one, other = first.source(), second.source()
         if one is None or one.kind == "BSDF_TRANSPARENT":
-            self.alpha(factor)
+            self.factors.append(factor)
             return second
         if other is None or other.kind == "BSDF_TRANSPARENT":
             value = factor.constant()
             if value is None:
-                self.alpha(factor)
+                self.factors.append(factor)
             else:
                 self._fade(1 - value)
             return first

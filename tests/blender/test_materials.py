@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Materials: there and back, what the glTF exporter makes of them, and what a renderer shows."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import asdict
+from math import pi
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from io_retro_meshes import png
+from io_retro_meshes.scene import COLOR_NAME, Image, Material, Scene, TextureLayer, floats, uv_name
+
+bpy = pytest.importorskip("bpy")
+
+RED_HALF = np.full((2, 2, 4), (255, 0, 0, 128), np.uint8)
+GREY = np.full((2, 2, 4), (128, 128, 128, 255), np.uint8)
+CHECK = np.array([[[0, 0, 0, 255], [255, 255, 255, 255]], [[0, 255, 0, 255], [0, 0, 0, 255]]], np.uint8)
+Layer = TextureLayer
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> list[Image]:
+    for name, pixels in {"red.png": RED_HALF, "grey.png": GREY, "check.png": CHECK}.items():
+        (tmp_path / name).write_bytes(png.encode(pixels))
+    return [Image("C:\\art\\red.png"), Image("grey.png", alpha=False), Image("check.png", mask_black=True)]
+
+
+def build(scene: Scene, folder: Path) -> list[Any]:
+    from io_retro_meshes.blender.build.images import build_images
+    from io_retro_meshes.blender.build.materials import build_materials
+
+    images, warnings = build_images(scene, folder, [])
+    assert not warnings
+    return build_materials(scene, images)
+
+
+MATERIALS = [
+    Material("plain", floats(0.2, 0.5, 1, 1), roughness=0.5, metallic=0.25, specular=0.75),
+    Material("unused alpha", floats(0.2, 0.5, 1, 0.5)),
+    Material("glow", emission=floats(0.5, 0.25, 0)),
+    Material("clear", floats(1, 1, 1, 0.25), blend="ALPHA", double_sided=True),
+    Material("textured", layers=[Layer(0)]),
+    Material("tinted", floats(0.5, 0.25, 1, 1), layers=[Layer(1, nearest=True)], vertex_colors=True),
+    Material("everything", floats(0.5, 1, 1, 0.5), [Layer(0)], blend="ALPHA", vertex_colors=True, vertex_alpha=True),
+    Material("mask", layers=[Layer(2, clamp=(True, True))], blend="MASK", threshold=0.25),
+    Material("unlit", floats(0.5, 1, 1, 1), [Layer(0, clamp=(False, True))], full_bright=True, flat=True),
+    Material("unlit clear", layers=[Layer(0, clamp=(True, False), uv=1)], full_bright=True, blend="ALPHA"),
+    Material("unlit mask", layers=[Layer(0)], full_bright=True, blend="MASK", threshold=0.75),
+    Material("add", floats(1, 0.5, 1, 0.5), [Layer(0)], blend="ADD"),
+    Material("unlit add", floats(1, 0.5, 1, 0.5), [Layer(0)], blend="ADD", full_bright=True),
+    Material("multiply", floats(1, 0.5, 1, 1), [Layer(1)], blend="MULTIPLY"),
+    Material("unlit multiply", layers=[Layer(1)], blend="MULTIPLY", full_bright=True),
+    Material("stipple", layers=[Layer(1)], stipple=True, wireframe=True, flat=True),
+    Material("offset", layers=[Layer(1, offset=(0.25, -0.5), scale=(2, 3))]),
+    Material("turned", layers=[Layer(1, offset=(0.25, -0.5), scale=(2, 2), rotation=pi / 4)]),
+    Material("turned and stretched", layers=[Layer(1, offset=(0.25, 0), scale=(2, -3), rotation=0.5, clamp=(True, False))]),
+    Material("environment", layers=[Layer(1), Layer(0, mapping="SPHERE", blend="ADD"), Layer(1, mapping="CUBE", scale=(2, 2))]),
+    Material(
+        "stack",
+        floats(0.5, 0.5, 1, 1),
+        [
+            Layer(0),
+            Layer(1, uv=1, blend="MULTIPLY_2X"),
+            Layer(0, blend="ALPHA"),
+            Layer(1, uv=2, blend="ADD"),
+            Layer(0, blend="DOT3"),
+            Layer(0, blend="OFF"),
+            Layer(1),
+        ],
+        vertex_colors=True,
+    ),
+    Material("alpha first", floats(0.5, 0.5, 1, 1), [Layer(0, blend="ALPHA"), Layer(1, blend="MULTIPLY")]),
+    Material("2x first", layers=[Layer(0, blend="MULTIPLY_2X")]),
+    Material(
+        "maps",
+        emission=floats(0.5, 1, 1),
+        layers=[Layer(1, use="NORMAL"), Layer(0)]
+        + [Layer(1, use=use) for use in ("ROUGHNESS", "METALLIC", "SPECULAR", "EMISSION", "OCCLUSION", "ALPHA", "OTHER")],
+        blend="ALPHA",
+    ),
+    Material("unlit maps", layers=[Layer(1, use="NORMAL"), Layer(0), Layer(1, use="EMISSION")], full_bright=True),
+    Material("kept", settings={"b3d": {"fx": 16, "blend": 1}}),
+]
+
+
+def plain(material: Material) -> dict[str, Any]:
+    """As values that compare; numbers to what a socket holds."""
+    return json.loads(
+        json.dumps(asdict(material), default=lambda array: np.round(array, 6).tolist()),
+        parse_float=lambda x: round(float(x), 6),
+    )
+
+
+@pytest.mark.parametrize("material", MATERIALS, ids=lambda material: material.name)
+def test_there_and_back(blender: Any, pictures: list[Image], tmp_path: Path, material: Material) -> None:
+    from io_retro_meshes.blender.collect.materials import collect_materials
+
+    built = build(Scene(images=pictures, materials=[material]), tmp_path)
+    (found,), images = collect_materials(built)
+    for layer in found.layers:
+        picture = images[layer.image]
+        assert Path(picture.path).read_bytes()
+        layer.image = [each.name for each in pictures].index(picture.name)
+        assert picture.mask_black == pictures[layer.image].mask_black
+    assert plain(found) == plain(material)
+
+
+def test_images_load_once_and_masks_stay_apart(blender: Any, pictures: list[Image], tmp_path: Path) -> None:
+    from io_retro_meshes.blender.build.images import build_images
+
+    scene = Scene(images=[*pictures, Image("CHECK.PNG"), Image("check.png", mask_black=True), Image("no/such.tga")])
+    images, warnings = build_images(scene, tmp_path, [])
+    assert images[2] == images[4] != images[3]
+    assert not images[3].packed_file and images[2].packed_file
+    alpha = np.empty(16, np.float32)
+    images[2].pixels.foreach_get(alpha)
+    assert alpha[3::4].tolist() == [0, 1, 1, 0]
+    assert images[5].source == "FILE" and Path(images[5].filepath) == tmp_path / "such.tga"
+    assert len(warnings) == 1 and "such.tga" in warnings[0] and str(tmp_path) in warnings[0]
+    again, _ = build_images(scene, tmp_path, [])
+    assert again == images
+    assert (tmp_path / "check.png").read_bytes() == png.encode(CHECK)
+
+
+def test_pixels_come_and_go(blender: Any, tmp_path: Path) -> None:
+    from io_retro_meshes.blender.collect.images import image_pixels, save_image
+    from io_retro_meshes.blender.collect.materials import collect_materials
+
+    pixels = np.random.default_rng(1).integers(0, 256, (3, 5, 4), np.uint8)
+    scene = Scene(images=[Image("made", pixels=pixels)], materials=[Material("m", layers=[Layer(0)], blend="ALPHA")])
+    (material,) = build(scene, tmp_path)
+    _, (image,) = collect_materials([material], pixels=True)
+    assert (image.name, image.path, image.alpha) == ("made", "", True)
+    assert (image.pixels == pixels).all()
+    source = bpy.data.images["made"]
+    before = (source.filepath, source.source, source.file_format, source.is_dirty)
+    assert save_image(source, tmp_path / "saved.png")
+    assert before == (source.filepath, source.source, source.file_format, source.is_dirty)
+    assert (image_pixels(bpy.data.images.load(str(tmp_path / "saved.png"))) == pixels).all()
+    assert [path.name for path in tmp_path.iterdir()] == ["saved.png"]
+
+
+# ------------------------------------------------------------------------------------------------- what others understand
+
+
+def quad(material: Any, name: str = "quad") -> Any:
+    """Two units wide, facing up, with two UV maps and vertex colours of half red and half alpha."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], [], [(0, 1, 2, 3)])
+    for index in range(3):
+        mesh.uv_layers.new(name=uv_name(index))
+    colors = mesh.color_attributes.new(COLOR_NAME, "BYTE_COLOR", "CORNER")
+    for corner in colors.data:
+        corner.color_srgb = (0.5, 1, 1, 0.5)
+    mesh.materials.append(material)
+    made = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(made)
+    return made
+
+
+def test_what_gltf_makes_of_them(blender: Any, pictures: list[Image], tmp_path: Path) -> None:
+    for material in build(Scene(images=pictures, materials=MATERIALS), tmp_path):
+        quad(material, material.name)
+    bpy.ops.export_scene.gltf(filepath=str(tmp_path / "out.glb"))
+    data = (tmp_path / "out.glb").read_bytes()
+    made = json.loads(data[20 : 20 + struct.unpack_from("<I", data, 12)[0]])
+    by_name = {material["name"]: material for material in made["materials"]}
+
+    def texture(name: str) -> tuple[str, dict[str, Any]]:
+        given = made["textures"][by_name[name]["pbrMetallicRoughness"]["baseColorTexture"]["index"]]
+        return made["images"][given["source"]]["name"], made["samplers"][given["sampler"]]
+
+    assert texture("textured")[0] == "red"
+    assert texture("tinted") == ("grey", {"magFilter": 9728, "minFilter": 9984})
+    assert by_name["tinted"]["pbrMetallicRoughness"]["baseColorFactor"] == pytest.approx([0.2140411, 0.0508761, 1, 1])
+    everything = by_name["everything"]
+    assert everything["alphaMode"] == "BLEND"
+    assert everything["pbrMetallicRoughness"]["baseColorFactor"] == pytest.approx([0.2140411, 1, 1, 0.5])
+    assert (by_name["mask"]["alphaMode"], by_name["mask"]["alphaCutoff"]) == ("MASK", 0.25)
+    assert texture("mask")[0] == "check"
+    assert "KHR_materials_unlit" in by_name["unlit"]["extensions"]
+    assert texture("unlit")[1]["wrapT"] == 33071 and texture("unlit")[1].get("wrapS", 10497) == 10497
+    assert by_name["unlit clear"]["alphaMode"] == "BLEND" and "KHR_materials_unlit" in by_name["unlit clear"]["extensions"]
+    assert by_name["unlit clear"]["pbrMetallicRoughness"]["baseColorTexture"]["texCoord"] == 1
+    assert by_name["clear"]["doubleSided"] and "doubleSided" not in by_name["plain"]
+    transform = by_name["offset"]["pbrMetallicRoughness"]["baseColorTexture"]["extensions"]["KHR_texture_transform"]
+    assert transform["scale"] == [2, 3]
+    assert by_name["maps"]["normalTexture"] and by_name["maps"]["emissiveTexture"]
+    for name in ("tinted", "everything"):
+        (primitive,) = next(mesh["primitives"] for mesh in made["meshes"] if mesh["name"] == name)
+        assert "COLOR_0" in primitive["attributes"] and "COLOR_1" not in primitive["attributes"]
+
+
+@pytest.fixture
+def rendered(blender: Any, pictures: list[Image], tmp_path: Path) -> Any:
+    """The colours (0 to 1, as displayed) that materials have, each on a quad in a row over a mid grey ground."""
+
+    def render(*materials: Material) -> list[list[float]]:
+        scene = bpy.context.scene
+        ground = Material("ground", floats(0.5, 0.5, 0.5, 1), full_bright=True, double_sided=True)
+        built = build(Scene(images=pictures, materials=[ground, *materials]), tmp_path)
+        under = quad(built[0])
+        under.location.z, under.scale = -1, (100, 100, 1)
+        for index, material in enumerate(built[1:]):
+            quad(material).location.x = index * 2
+        camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
+        scene.collection.objects.link(camera)
+        camera.data.type, camera.data.ortho_scale = "ORTHO", 2.0 * len(materials)
+        camera.location = (len(materials) - 1, 0, 5)
+        scene.camera = camera
+        scene.world = None
+        scene.render.engine = "CYCLES"
+        scene.cycles.device, scene.cycles.samples, scene.cycles.use_denoising = "CPU", 16, False
+        scene.view_settings.view_transform = "Standard"
+        size = 8
+        scene.render.resolution_x, scene.render.resolution_y = size * len(materials), size
+        scene.render.image_settings.file_format = "PNG"
+        scene.render.filepath = str(tmp_path / "shot.png")
+        bpy.ops.render.render(write_still=True)
+        shot = bpy.data.images.load(scene.render.filepath)
+        pixels = np.empty(size * size * len(materials) * 4, np.float32)
+        shot.pixels.foreach_get(pixels)
+        middle = pixels.reshape(size, len(materials), size, 4)[size // 4, :, size // 4, :3]
+        return [[round(float(value), 2) for value in color] for color in middle]
+
+    return render
+
+
+def test_what_a_renderer_shows(rendered: Any) -> None:
+    def unlit(*layers: Layer, **options: Any) -> Material:
+        return Material("m", layers=list(layers), full_bright=True, **options)
+
+    cases = [
+        (unlit(Layer(0)), (1, 0, 0)),
+        (unlit(Layer(0), color=floats(0.25, 1, 1, 1)), (0.25, 0, 0)),
+        (unlit(Layer(0), vertex_colors=True), (0.5, 0, 0)),
+        (unlit(Layer(0), Layer(1)), (0.5, 0, 0)),
+        (unlit(Layer(1), Layer(0, blend="ADD")), (1, 0.5, 0.5)),
+        (unlit(Layer(1), Layer(0, blend="ALPHA")), (0.75, 0.25, 0.25)),
+        (unlit(Layer(1), Layer(1, blend="MULTIPLY_2X")), (0.5, 0.5, 0.5)),
+        (unlit(Layer(1), Layer(0, blend="OFF")), (0.5, 0.5, 0.5)),
+        (unlit(Layer(0), blend="ADD"), (0.86, 0.5, 0.5)),
+        (unlit(Layer(1), blend="MULTIPLY"), (0.24, 0.24, 0.24)),
+        (unlit(Layer(0), blend="MASK", threshold=0.5), (1, 0, 0)),
+        (unlit(Layer(0), blend="MASK", threshold=0.6), (0.5, 0.5, 0.5)),
+        (unlit(Layer(2, nearest=True), blend="MASK"), (0.5, 0.5, 0.5)),
+        (unlit(Layer(2, nearest=True, offset=(0.5, 0)), blend="MASK"), (1, 1, 1)),
+        (unlit(Layer(2, nearest=True)), (0, 0, 0)),
+        (unlit(Layer(2, nearest=True, offset=(1.5, -1), clamp=(True, False))), (1, 1, 1)),
+        (Material("m", layers=[Layer(0)]), (0, 0, 0)),
+        (Material("m", emission=floats(0.5, 0, 0)), (0.5, 0, 0)),
+        (Material("m", floats(1, 1, 1, 0), blend="ALPHA"), (0.5, 0.5, 0.5)),
+    ]
+    shown = rendered(*(material for material, _ in cases))
+    expected = [list(color) for _, color in cases]
+    assert np.abs(np.array(shown) - expected).max(1).tolist() == pytest.approx([0] * len(cases), abs=0.03), shown
