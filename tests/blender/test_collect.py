@@ -95,6 +95,7 @@ def test_several_actions_become_clips_and_nothing_of_one_stays_in_the_next(blend
     swing(target, "nod", "upper", 1.0)
     swing(target, "bow", "lower", -0.7, last=11)
     bow = target.animation_data.action
+    blender.context.scene.frame_set(5)
     before = [tuple(bone.matrix_basis.col[3]) for bone in target.pose.bones]
     scene = collect()
     assert {clip.name: (clip.first, clip.last) for clip in scene.clips} == {"nod": (1, 20), "bow": (1, 11)}
