@@ -2,10 +2,11 @@
 """Blitz3D models, .b3d."""
 
 from .document import Document
+from .export import from_scene
 from .options import ExportOptions, ImportOptions
 from .read import read, sniff
 from .scene import to_scene
 from .summary import summary
 from .write import write
 
-__all__ = ["Document", "ExportOptions", "ImportOptions", "read", "sniff", "summary", "to_scene", "write"]
+__all__ = ["Document", "ExportOptions", "ImportOptions", "from_scene", "read", "sniff", "summary", "to_scene", "write"]

@@ -17,4 +17,3 @@ class ExportOptions:
     colors: bool = True
     uv_sets: int = 8  # at most so many
     materials: bool = True  # brushes; without them every surface is white
-    textures: bool = True  # the brushes' links to pictures

@@ -30,10 +30,9 @@ from ...scene import (
 from .. import binary
 from . import document as b3d
 from .materials import Materials
-from .meshes import QUATERNION, VECTOR, Meshes, finite
+from .meshes import MOST_WEIGHTS, QUATERNION, VECTOR, Meshes, finite
 from .options import ImportOptions
 
-MOST_WEIGHTS = 4  # of a vertex, in the engine
 DEFAULT_FPS = 60.0
 
 
@@ -64,6 +63,7 @@ class _Builder:
         self.weights = [b3d.of_kind(node.chunks, b3d.Bone) for node in self.nodes]
         self.locations, self.rotations, self.scales = self.transforms()
         self.owners = self.owning_meshes()
+        self.mirrored = self.mirrored_nodes()
         self.bones = self.bones_of_meshes()
         self.materials = Materials(document, scene, decode)
         self.meshes_made = Meshes(self.materials)
@@ -97,6 +97,13 @@ class _Builder:
         for parent in self.parents:
             owners.append(-1 if parent < 0 else parent if self.meshes[parent] else owners[parent])
         return owners
+
+    def mirrored_nodes(self) -> list[bool]:
+        """Which nodes are mirrored in the world, by their own scale and those above."""
+        mirrored: list[bool] = []
+        for parent, own in zip(self.parents, (np.sign(self.scales).prod(1) < 0).tolist(), strict=True):
+            mirrored.append(own != (parent >= 0 and mirrored[parent]))
+        return mirrored
 
     def bones_of_meshes(self) -> dict[int, dict[int, int]]:
         """For each node with a skinned mesh: its bones, and the number each has in the armature, parents first.
@@ -133,14 +140,15 @@ class _Builder:
         if index in self.bones:
             node.name = f"{name}_armature"
         elif meshes:
-            node.mesh = self.add_mesh(meshes[0], name)
+            node.mesh = self.add_mesh(meshes[0], index)
         for chunk in meshes if index in self.bones else meshes[1:]:
-            mesh = self.add_mesh(chunk, name)
+            mesh = self.add_mesh(chunk, index)
             self.add(Node(name, number, mesh=mesh))
             self.skinned.setdefault(index, []).append(self.scene.meshes[mesh])
 
-    def add_mesh(self, chunk: b3d.Mesh, name: str) -> int:
-        self.scene.meshes.append(self.meshes_made.mesh(chunk, name))
+    def add_mesh(self, chunk: b3d.Mesh, index: int) -> int:
+        name = self.decode(self.nodes[index].name)
+        self.scene.meshes.append(self.meshes_made.mesh(chunk, name, self.mirrored[index]))
         return len(self.scene.meshes) - 1
 
     def add(self, node: Node) -> int:
