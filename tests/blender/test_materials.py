@@ -85,7 +85,7 @@ MATERIALS = [
         blend="ALPHA",
     ),
     Material("unlit maps", layers=[Layer(1, use="NORMAL"), Layer(0), Layer(1, use="EMISSION")], full_bright=True),
-    Material("kept", settings={"b3d": {"fx": 16, "blend": 1}}),
+    Material("kept", layers=[Layer(1, settings={"b3d": {"flags": 9, "slot": 2}})], settings={"b3d": {"fx": 16, "blend": 1}}),
 ]
 
 

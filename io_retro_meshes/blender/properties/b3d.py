@@ -20,10 +20,22 @@ class MaterialSettings(bpy.types.PropertyGroup):
     shininess: FloatProperty(name="Shininess", description="Strength of the highlight, 0 to 1")
 
 
+class TextureSettings(bpy.types.PropertyGroup):
+    """A texture of a brush, on its image node."""
+
+    flags: IntProperty(
+        name="Flags",
+        description="Sum of: 1 colour, 2 alpha, 4 masked, 8 mipmaps, 16 clamp U, 32 clamp V, 64 sphere map, 128 cube map, "
+        "256 stay in video memory, 512 high colour, 65536 second UV set",
+    )
+    blend: IntProperty(name="Blend", description="0 off, 1 alpha, 2 multiply, 3 add, 4 dot3, 5 multiply twice", min=0)
+    slot: IntProperty(name="Slot", description="Which of the brush's textures it is, from 0", min=0)
+
+
 class SceneSettings(bpy.types.PropertyGroup):
     """The file as a whole."""
 
     version: IntProperty(name="Version", description="Version of the file format, major * 100 + minor", default=1)
 
 
-GROUPS = {"Material": MaterialSettings, "Scene": SceneSettings}
+GROUPS = {"Material": MaterialSettings, "ShaderNodeTexImage": TextureSettings, "Scene": SceneSettings}
