@@ -27,6 +27,8 @@ class ActionCurves:
             layer = action.layers[0] if action.layers else action.layers.new("Layer")
             strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
             self.bag = strip.channelbag(self.slot, ensure=True)
+        else:
+            action.id_root = owner.id_type  # says, before it is assigned to anything, what it is for
 
     def new(self, data_path: str, index: int, group: str) -> bpy.types.FCurve:
         if not HAS_SLOTS:
