@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -83,7 +84,7 @@ def _words(rows: Array) -> Array:
         rows = rows.astype(np.float32)
     if rows.dtype.kind == "f":
         rows = rows + np.float32(0)
-    return np.ascontiguousarray(rows).view(np.int32).reshape(len(rows), -1)
+    return np.ascontiguousarray(rows).view(np.int32).reshape(len(rows), math.prod(rows.shape[1:]))
 
 
 def _differs(data: list[Array], a: Ints, b: Ints) -> npt.NDArray[np.bool_]:
