@@ -2,7 +2,25 @@
 """Battle characters of the Sega Saturn: x8pc*.bin, and x8an*.bin with more of their animations."""
 
 from .document import Document
+from .options import ExportOptions, ImportOptions
 from .read import read, sniff
-from .write import write
+from .scene import to_scene
+from .segments import companions
+from .summary import summary
+from .write import write, write_segments
 
-__all__ = ["Document", "read", "sniff", "write"]
+POLYGONS = "QUADS"
+
+__all__ = [
+    "POLYGONS",
+    "Document",
+    "ExportOptions",
+    "ImportOptions",
+    "companions",
+    "read",
+    "sniff",
+    "summary",
+    "to_scene",
+    "write",
+    "write_segments",
+]

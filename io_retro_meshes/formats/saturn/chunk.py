@@ -69,11 +69,15 @@ class Chunk:
         kind = np.dtype(dtype)
         if offset > len(self):
             raise self.error("offset_out_of_range", f"starts 0x{offset:X} bytes into a chunk of 0x{len(self):X}", 0, field)
-        # The end mark need not be a whole element: look at the first numbers alone.
+        # The end mark need not be a whole element: look at the first numbers alone, farther and farther.
         mark = np.dtype(">u4") if end == END else np.dtype(">u2")
         width = kind.itemsize // mark.itemsize
-        numbers = np.frombuffer(self.data, mark, (len(self) - offset) // mark.itemsize, self.start + offset)
-        found = np.flatnonzero(numbers[::width] == end)
-        if not len(found):
-            raise self.error("unterminated", "the end mark is missing", offset, field)
-        return self.array(offset, kind, int(found[0]), field)
+        numbers = np.frombuffer(self.data, mark, (len(self) - offset) // mark.itemsize, self.start + offset)[::width]
+        reach = 64
+        while True:
+            found = np.flatnonzero(numbers[:reach] == end)
+            if len(found):
+                return self.array(offset, kind, int(found[0]), field)
+            if reach >= len(numbers):
+                raise self.error("unterminated", "the end mark is missing", offset, field)
+            reach *= 8

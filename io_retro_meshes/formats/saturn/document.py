@@ -10,6 +10,7 @@ source says is written back as those very bytes, whatever gaps and tables of its
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,10 +77,6 @@ EVENT_NAMES = {
 }
 
 
-def _empty(dtype: npt.DTypeLike, *shape: int) -> Any:
-    return field(default_factory=lambda: np.zeros(shape, dtype))
-
-
 # ------------------------------------------------------------------------------------------------------------ textures
 
 
@@ -87,8 +84,8 @@ def _empty(dtype: npt.DTypeLike, *shape: int) -> Any:
 class Textures:
     """Pictures in one piece of video memory; they may leave gaps, and share words."""
 
-    definitions: Array = _empty(TEXTURE, 0)
-    memory: Array = _empty(">u2", 0)  # the unpacked words
+    definitions: Array = field(default_factory=partial(np.zeros, 0, TEXTURE))
+    memory: Array = field(default_factory=partial(np.zeros, 0, ">u2"))  # the unpacked words
     definitions_source: bytes | None = None
     source: bytes | None = None  # the packed words
 
@@ -98,9 +95,9 @@ class Textures:
 
 @dataclass
 class Mesh:
-    points: Array = _empty(FIXED, 0, 3)
-    polygons: Array = _empty(POLYGON, 0)
-    attributes: Array = _empty(ATTR, 0)
+    points: Array = field(default_factory=partial(np.zeros, (0, 3), FIXED))
+    polygons: Array = field(default_factory=partial(np.zeros, 0, POLYGON))
+    attributes: Array = field(default_factory=partial(np.zeros, 0, ATTR))
     normals: Array | None = None  # (points, 3) NORMAL
 
 
@@ -145,7 +142,7 @@ class Definition:
     count: int
     type: int
     distance: int = 0
-    events: Array = _empty(EVENT, 0)
+    events: Array = field(default_factory=partial(np.zeros, 0, EVENT))
 
     @property
     def external(self) -> bool:
@@ -166,7 +163,7 @@ class Definition:
 
 @dataclass
 class Animation:
-    bounds: Array = _empty(FIXED, 6)  # centre, half extents
+    bounds: Array = field(default_factory=partial(np.zeros, 6, FIXED))  # centre, half extents
     definitions: list[Definition] = field(default_factory=list)
     bones: list[BoneKeys] = field(default_factory=list)
     source: bytes | None = None

@@ -71,7 +71,9 @@ def _resolve(items: Array, copies: Array, start: Array, length: Array, back: Arr
     at, size, distance = 2 * start[copies], 2 * length[copies], 2 * back[copies]
     # A copy that runs into itself repeats what lies between: as often as it takes.
     times = np.where(size > distance, -(-size // np.maximum(distance, 1)), 1)
-    for to, stop, origin, again in zip(at.tolist(), (at + size).tolist(), (at - distance).tolist(), times.tolist(), strict=True):
+    for to, stop, origin, again in zip(
+        at.tolist(), (at + size).tolist(), (at - distance).tolist(), times.tolist(), strict=True
+    ):
         if again == 1:
             data[to:stop] = data[origin : origin + stop - to]
         else:

@@ -8,7 +8,7 @@ import struct
 import numpy as np
 
 from . import lzss, skeleton
-from .chunk import END, BattleError, Chunk
+from .chunk import END, OVERLAP, BattleError, Chunk
 from .document import (
     ATTR,
     BODY,
@@ -166,7 +166,7 @@ def _check_character(character: Character, warnings: list[str]) -> None:
         )
     if draws != body:
         warnings.append(
-            f"The skeleton draws {draws} meshes, the body has {body} (mesh_count_mismatch): those that are not drawn stay in place."
+            f"The skeleton draws {draws} meshes, the body has {body} (mesh_count_mismatch): those not drawn never move."
         )
     count = len(character.textures.definitions)
     attributes = [mesh.attributes for meshes in character.model.lists for mesh in meshes]
@@ -189,7 +189,9 @@ def read_textures(definitions: Chunk, packed: Chunk, warnings: list[str]) -> Tex
     if not ended and len(memory) <= most:
         warnings.append("The packed textures have no end command (texture_stream); they were read as far as they go.")
     elif len(memory) > most or not ended:
-        warnings.append(f"The packed textures hold more than the {size} bytes they should (texture_stream): the rest was cut off.")
+        warnings.append(
+            f"The packed textures hold more than the {size} bytes they should (texture_stream): the rest was cut off."
+        )
         memory = memory[:most]
     elif len(memory) < most:
         warnings.append(f"The textures unpack to {2 * len(memory)} bytes instead of {size} (texture_stream).")
@@ -197,8 +199,10 @@ def read_textures(definitions: Chunk, packed: Chunk, warnings: list[str]) -> Tex
     outside = int(((area == 0) | (table["cgadr"] * np.int64(4) + area > len(memory))).sum())
     if outside:
         warnings.append(
-            f"{outside} textures have no pixels, or lie outside the unpacked data (texture_out_of_range): those are transparent."
+            f"{outside} textures have no pixels, or lie outside the unpacked data (texture_out_of_range): they are cut short."
         )
+    if int(area.clip(max=len(memory)).sum()) > OVERLAP * (len(memory) + SECTOR):
+        raise definitions.error("count_too_large", "the textures hold far more than their memory", header, "definitions")
     return Textures(table, memory.astype(">u2"), definitions.bytes, packed.bytes)
 
 
@@ -227,7 +231,9 @@ def _read_meshes(chunk: Chunk, offset: int, index: int, warnings: list[str]) -> 
         wrong += int((mesh.polygons["vertices"] >= point_count).any(1).sum())
         meshes.append(mesh)
     if wrong:
-        warnings.append(f"{wrong} polygons of list {index} name points that do not exist (index_out_of_range); they are not shown.")
+        warnings.append(
+            f"{wrong} polygons of list {index} name points that do not exist (index_out_of_range); they are not shown."
+        )
     return meshes
 
 
