@@ -2,8 +2,10 @@
 """Dark Basic Pro .dbo: models of the engine and of its successors."""
 
 from .document import Document
+from .export import ExportOptions, from_scene
 from .read import read, sniff
 from .scene import ImportOptions, to_scene
+from .summary import summary
 from .write import write
 
-__all__ = ["Document", "ImportOptions", "read", "sniff", "to_scene", "write"]
+__all__ = ["Document", "ExportOptions", "ImportOptions", "from_scene", "read", "sniff", "summary", "to_scene", "write"]

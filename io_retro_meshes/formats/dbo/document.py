@@ -26,9 +26,7 @@ MATERIAL = np.dtype(
 )
 
 # One element of a vertex declaration; a stream of 0xFF ends the list.
-ELEMENT = np.dtype(
-    [("stream", "<u2"), ("offset", "<u2"), ("type", "u1"), ("method", "u1"), ("usage", "u1"), ("index", "u1")]
-)
+ELEMENT = np.dtype([("stream", "<u2"), ("offset", "<u2"), ("type", "u1"), ("method", "u1"), ("usage", "u1"), ("index", "u1")])
 ELEMENT_COUNT = 65  # always written in full
 
 VECTOR_KEY = np.dtype([("time", "<u4"), ("value", "<f4", 3), ("interpolation", "<f4", 3)])

@@ -41,7 +41,6 @@ class Block:
 
 class Record:
     FIELDS: ClassVar[dict[int, Field[Any]]] = {}
-    __slots__ = ("blocks", "end")
 
     def __init__(self, **values: Any) -> None:
         self.blocks: list[Block] = []
@@ -50,7 +49,6 @@ class Record:
             setattr(self, name, value)
 
     def __init_subclass__(cls) -> None:
-        cls.__slots__ = ()
         cls.FIELDS = {entry.code: entry for entry in vars(cls).values() if isinstance(entry, Field)}
 
     def find(self, code: int) -> Block | None:

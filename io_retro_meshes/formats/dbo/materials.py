@@ -27,7 +27,6 @@ WRITTEN_GHOSTS = {"ADD": 2, "MULTIPLY": 1}
 
 # Names of a mesh's flags and numbers that travel with its materials, beside what a material says of itself.
 STATES = (
-    "use_material",
     "fog",
     "ambient",
     "ghost",
@@ -68,8 +67,6 @@ class Materials:
         _states(mesh, made)
         if values is not None and (mesh.use_material or part is not None):
             _colours(values, made)
-        elif values is not None:
-            made.settings.setdefault("dbo", {})["diffuse"] = tuple(values["diffuse"].tolist())
         key = repr(made)
         if key not in self.known:
             first = next((name for _, name in textures if name), "")
@@ -162,7 +159,7 @@ def _states(mesh: Mesh, made: Material) -> None:
     elif mesh.transparency:
         made.blend = "MASK" if mesh.alpha_test else "ALPHA"
         made.threshold = min(mesh.alpha_test, 255) / 255 if mesh.alpha_test else 0.5
-    made.settings.setdefault("dbo", {}).update(changed(mesh, STATES))
+    made.settings["dbo"] = {"use_material": mesh.use_material, **changed(mesh, STATES)}
 
 
 # -------------------------------------------------------------------------------------------------------------- writing
@@ -174,7 +171,7 @@ def write_material(material: Material | None) -> bytes:
     values["diffuse"] = values["ambient"] = 1
     if material is not None:
         settings = material.settings.get("dbo", {})
-        values["diffuse"] = settings.get("diffuse", material.color)
+        values["diffuse"] = material.color
         values["ambient"] = settings.get("ambient_color", material.color)
         grey = floats(material.specular, material.specular, material.specular, 1)
         values["specular"] = settings.get("specular_color", grey)
@@ -212,7 +209,7 @@ def write_textures(material: Material | None, scene: Scene) -> list[Texture]:
     return found
 
 
-def write_states(mesh: Mesh, material: Material | None, hidden: bool, extra: dict[str, Any]) -> None:
+def write_states(mesh: Mesh, material: Material | None, hidden: bool, effect: str, extra: dict[str, Any]) -> None:
     """129 to 167, in the engine's order. Blender's own fields win over what was imported."""
     material = material or Material("")
     settings = material.settings.get("dbo", {})
@@ -227,8 +224,8 @@ def write_states(mesh: Mesh, material: Material | None, hidden: bool, extra: dic
     mesh.transparency = material.blend in ("ALPHA", "MASK") and not ghost
     mesh.ghost, mesh.ghost_mode, mesh.visible = ghost, mode, not hidden
     mesh.linked = extra.get("linked", False)
-    if settings.get("effect"):
-        mesh.effect = settings["effect"]
+    if settings.get("effect", effect):
+        mesh.effect = settings.get("effect", effect)
     mesh.arbitrary_value = extra.get("arbitrary_value", 0)
     mesh.z_bias = settings.get("z_bias", False)
     mesh.z_bias_slope, mesh.z_bias_depth = settings.get("z_bias_slope", 0.0), settings.get("z_bias_depth", 0.0)

@@ -112,7 +112,8 @@ def _baked(track: Track, times: Array, matrices: Array, user: Array, name: str, 
         values = space.matrices(space.sound(matrices["value"][left] + since[:, None, None] * slope)) @ values
     location, rotation, scale, sheared = space.split(values.astype(np.float32))
     if sheared.any():
-        warnings.append(f'The matrices of "{name}" shear on {int(sheared.sum())} frames; there its animation comes near, no more.')
+        count = int(sheared.sum())
+        warnings.append(f'The matrices of "{name}" shear on {count} frames; there its animation comes near, no more.')
     at = times.astype(np.float32)
     return Track(Channel(at, location), Channel(at, maths.continuous(rotation)), Channel(at, scale))
 

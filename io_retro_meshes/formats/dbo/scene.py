@@ -19,7 +19,7 @@ class ImportOptions:
     fps: float = 30.0  # files count frames, and do not say how many make a second
 
 
-def to_scene(document: Document, options: ImportOptions = ImportOptions()) -> Scene:  # noqa: B008 (frozen)
+def to_scene(document: Document, options: ImportOptions = ImportOptions()) -> Scene:
     return _Importer(document, options).run()
 
 

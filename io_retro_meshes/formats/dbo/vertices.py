@@ -73,11 +73,6 @@ def fvf_columns(fvf: int) -> Columns:
     return columns
 
 
-def fvf_stride(fvf: int) -> int:
-    name, dtype, offset = fvf_columns(fvf)[-1]
-    return int(offset + dtype.itemsize)
-
-
 def declared_columns(elements: Array) -> Columns:
     """The columns of a vertex declaration.
 
@@ -114,7 +109,7 @@ def vertices(mesh: Mesh, warnings: list[str]) -> Array:
     columns = fvf_columns(mesh.fvf) if mesh.fvf else declared_columns(mesh.declaration)
     if not columns:
         if mesh.vertices:
-            warnings.append("A mesh has neither a vertex format nor a declaration: the first three floats were taken as positions.")
+            warnings.append("A mesh says nothing of its vertices: their first three floats were taken as positions.")
         columns = fvf_columns(XYZ)
     if stride == 0:
         stride = max(offset + dtype.itemsize for _, dtype, offset in columns)
