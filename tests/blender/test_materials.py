@@ -197,6 +197,125 @@ def test_what_gltf_makes_of_them(blender: Any, pictures: list[Image], tmp_path: 
         assert "COLOR_0" in primitive["attributes"] and "COLOR_1" not in primitive["attributes"]
 
 
+def test_back_from_gltf(blender: Any, pictures: list[Image], tmp_path: Path) -> None:
+    """Materials that another importer made, of what another exporter wrote."""
+    from io_retro_meshes.blender.collect.materials import collect_materials
+
+    names = ["plain", "clear", "textured", "tinted", "everything", "mask", "unlit clear", "offset", "glow"]
+    wanted = [material for material in MATERIALS if material.name in names]
+    for material in build(Scene(images=pictures, materials=wanted), tmp_path):
+        quad(material, material.name)
+    bpy.ops.export_scene.gltf(filepath=str(tmp_path / "out.glb"))
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.import_scene.gltf(filepath=str(tmp_path / "out.glb"))
+    for given in wanted:
+        (found,), images = collect_materials([bpy.data.materials[given.name]], uv_names={given.name: ["UVMap", "UVMap.001"]})
+        facts = ("blend", "threshold", "full_bright", "double_sided")
+        assert {fact: getattr(found, fact) for fact in facts} == {fact: getattr(given, fact) for fact in facts}, given.name
+        assert found.color == pytest.approx(given.color, abs=1e-3) and found.emission == pytest.approx(given.emission, abs=1e-3)
+        assert len(found.layers) == len(given.layers)
+        for layer, original in zip(found.layers, given.layers, strict=True):
+            assert Path(images[layer.image].name).stem == Path(pictures[original.image].name.split("\\")[-1]).stem
+            assert (layer.uv, layer.nearest, layer.clamp) == (original.uv, original.nearest, original.clamp)
+            assert (*layer.offset, *layer.scale) == pytest.approx((*original.offset, *original.scale))
+
+
+class Made:
+    """A material as a user makes one."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        from io_retro_meshes.blender import compat
+        from io_retro_meshes.blender.build.nodes import Tree
+
+        (tmp_path / "user.png").write_bytes(png.encode(RED_HALF))
+        self.material = bpy.data.materials.new("user")
+        self.tree = Tree(compat.material_nodes(self.material))
+        self.nodes = self.tree.tree.nodes
+        self.shader = self.nodes["Principled BSDF"]
+        self.output = self.nodes["Material Output"]
+        self.texture = self.tree.add("ShaderNodeTexImage", image=bpy.data.images.load(str(tmp_path / "user.png")))
+
+    def collect(self) -> tuple[Material, list[Image]]:
+        from io_retro_meshes.blender.collect.materials import collect_materials
+
+        (found,), images = collect_materials([self.material])
+        return found, images
+
+
+@pytest.fixture
+def user(blender: Any, tmp_path: Path) -> Made:
+    return Made(tmp_path)
+
+
+def test_a_material_out_of_the_box(user: Made) -> None:
+    found, images = user.collect()
+    assert (found.blend, found.layers, images) == ("OPAQUE", [], [])  # the texture is not linked to anything
+    assert found.color == pytest.approx([0.9063, 0.9063, 0.9063, 1], abs=1e-3)
+
+
+def test_alpha_of_a_texture_through_reroutes(user: Made) -> None:
+    tree = user.tree
+    reroute = tree.add("NodeReroute")
+    tree.put(reroute.inputs[0], user.texture.outputs["Color"])
+    tree.put(user.shader.inputs["Base Color"], reroute.outputs[0])
+    tree.put(user.shader.inputs["Alpha"], user.texture.outputs["Alpha"])
+    found, (image,) = user.collect()
+    assert (found.blend, [layer.use for layer in found.layers]) == ("ALPHA", ["COLOR"])
+    assert image.alpha and image.name == "user.png" and Path(image.path).name == "user.png"
+
+
+def test_diffuse_mixed_with_transparent(user: Made) -> None:
+    tree = user.tree
+    diffuse = tree.add("ShaderNodeBsdfDiffuse", {"Color": user.texture.outputs[0]})
+    clear = tree.add("ShaderNodeBsdfTransparent")
+    mix = tree.add("ShaderNodeMixShader", {0: 0.25, 1: diffuse.outputs[0], 2: clear.outputs[0]})
+    tree.put(user.output.inputs[0], mix.outputs[0])
+    found, _ = user.collect()
+    assert (found.blend, float(found.color[3]), len(found.layers), found.full_bright) == ("ALPHA", 0.75, 1, False)
+
+
+def test_a_group_around_everything(user: Made) -> None:
+    group = bpy.data.node_groups.new("my shader", "ShaderNodeTree")
+    group.interface.new_socket("Picture", in_out="INPUT", socket_type="NodeSocketColor")
+    group.interface.new_socket("Shader", in_out="OUTPUT", socket_type="NodeSocketShader")
+    inner = type(user.tree)(group)
+    picture = inner.add("NodeGroupInput").outputs[0]
+    tint = inner.add("ShaderNodeMixRGB", {"Fac": 1.0, "Color1": picture, "Color2": (1, 0, 0, 1)}, blend_type="MULTIPLY")
+    glow = inner.add("ShaderNodeEmission", {"Color": tint.outputs[0]})
+    inner.add("NodeGroupOutput", {0: glow.outputs[0]})
+    outer = user.tree.add("ShaderNodeGroup", node_tree=group)
+    warm = user.tree.add("ShaderNodeHueSaturation", {"Color": user.texture.outputs[0]})
+    user.tree.put(outer.inputs[0], warm.outputs[0])
+    user.tree.put(user.output.inputs[0], outer.outputs[0])
+    found, _ = user.collect()
+    assert found.full_bright and len(found.layers) == 1
+    assert found.color.tolist() == [1, 0, 0, 1]
+
+
+def test_a_mixed_stack_with_a_mask_and_culling(user: Made) -> None:
+    tree = user.tree
+    second = tree.add("ShaderNodeTexImage", image=user.texture.image, interpolation="Closest", extension="CLIP")
+    tree.put(second.inputs[0], tree.add("ShaderNodeUVMap", uv_map="UVMap.001").outputs[0])
+    painted = tree.add("ShaderNodeAttribute", attribute_name="Col")
+    stack = tree.mix("MIX", user.texture.outputs[0], second.outputs[0], second.outputs["Alpha"])
+    tree.put(user.shader.inputs["Base Color"], tree.mix("MULTIPLY", stack, painted.outputs["Color"]))
+    tree.put(user.shader.inputs["Alpha"], tree.math("GREATER_THAN", user.texture.outputs["Alpha"], 0.25))
+    user.material.use_backface_culling = True
+    found, _ = user.collect()
+    assert [(layer.blend, layer.uv, layer.nearest, layer.clamp) for layer in found.layers] == [
+        ("MULTIPLY", 0, False, (False, False)),
+        ("ALPHA", 1, True, (True, True)),
+    ]
+    assert (found.blend, found.threshold, found.vertex_colors, found.double_sided) == ("MASK", 0.25, True, False)
+
+
+def test_a_picture_that_only_blender_has(user: Made, tmp_path: Path) -> None:
+    user.texture.image = bpy.data.images.new("painted", 4, 4)
+    user.tree.put(user.shader.inputs["Base Color"], user.texture.outputs[0])
+    _, (image,) = user.collect()
+    assert (image.name, image.path) == ("painted.png", "")
+
+
 @pytest.fixture
 def rendered(blender: Any, pictures: list[Image], tmp_path: Path) -> Any:
     """The colours (0 to 1, as displayed) that materials have, each on a quad in a row over a mid grey ground."""
