@@ -54,6 +54,14 @@ def slot_is_for(slot: Any, owner: bpy.types.ID) -> bool:
     return bool(slot.target_id_type == owner.id_type and slot.name_display == owner.name)
 
 
+def actions_of(owner: bpy.types.ID) -> list[tuple[bpy.types.Action, Any]]:
+    """The actions that are about this object, each with its slot; before slots, the assigned one and the parts of it."""
+    if HAS_SLOTS:
+        return [(action, slot) for action in bpy.data.actions for slot in action.slots if slot_is_for(slot, owner)]
+    assigned = owner.animation_data.action if owner.animation_data else None
+    return [(action, None) for action in bpy.data.actions if assigned in (action, action.retro_meshes.timeline)]
+
+
 def action_curves(action: bpy.types.Action) -> Iterator[tuple[Any, list[bpy.types.FCurve]]]:
     """The slots of an action, each with its F-curves; before slots there is one place, None."""
     if not HAS_SLOTS:

@@ -11,7 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+from io_retro_meshes.formats.b3d import document as b3d
+from io_retro_meshes.formats.b3d import write
 
 ROOT = Path(__file__).resolve().parents[2]
 CLI = ROOT / "io_retro_meshes" / "cli.py"
@@ -62,6 +66,23 @@ def test_animations_keep_their_own_times(glb: Path) -> None:
         spans[animation["name"]] = max(entry["max"][0] for entry in inputs) - min(entry["min"][0] for entry in inputs)
     expected = {"idle": 48 / 24, "walk": 24 / 24, "wave": 48 / 24, "fox": 122 / 24}
     assert spans == pytest.approx(expected, abs=1e-3)
+
+
+def test_several_moving_objects_share_an_animation(tmp_path: Path, addon: Any) -> None:
+    keys = np.zeros(3, b3d.key_dtype(b3d.POSITION))
+    keys["frame"], keys["position"] = [1, 10, 20], [[0, 0, 0], [0, 1, 0], [2, 0, 0]]
+    children = [b3d.Node(name, chunks=[b3d.Keys(b3d.POSITION, keys)]) for name in (b"left", b"right")]
+    sequences = [b3d.Sequence(b"up", 1, 10), b3d.Sequence(b"down", 10, 20)]
+    root = b3d.Node(b"root", chunks=[b3d.Anim(0, 20, 30.0), *sequences, *children])
+    (tmp_path / "doors.b3d").write_bytes(write(b3d.Document(chunks=[root])))
+    assert addon.cli.main(["convert", str(tmp_path / "doors.b3d"), "-o", str(tmp_path / "doors.glb")]) == 0
+    gltf = gltf_of(tmp_path / "doors.glb")
+    moved = {
+        animation["name"]: {gltf["nodes"][channel["target"]["node"]]["name"] for channel in animation["channels"]}
+        for animation in gltf["animations"]
+    }
+    both = {"left", "right"}
+    assert moved == {"doors": both, "up": both, "down": both}
 
 
 def test_glb_is_valid(glb: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 INSTALL = """
-import addon_utils, bpy, os, sys
+import bpy, addon_utils, os, sys
 zip_path, model, exported = sys.argv[1:]
 addon_utils.enable("bl_pkg", default_set=True)
 bpy.ops.extensions.package_install_files(filepath=zip_path, repo="user_default", enable_on_install=True)
