@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
@@ -152,13 +153,13 @@ def profile(folder: Path) -> None:
     stages: list[tuple[str, float]] = []
     clock = time.perf_counter
 
-    def stage(name: str, action: Callable[[], object]) -> object:
+    def stage(name: str, action: Callable[[], Any]) -> Any:
         start = clock()
         result = action()
         stages.append((name, clock() - start))
         return result
 
-    scene = stage("collect", lambda: collect(bpy.context, CollectOptions(), b3d))
+    scene, _ = stage("collect", lambda: collect(bpy.context, CollectOptions(), b3d))
     made = stage("from_scene", lambda: b3d.from_scene(scene, b3d.ExportOptions()))
     data = stage("write", lambda: b3d.write(made))
     stage("to disk", lambda: path.write_bytes(data))
