@@ -11,7 +11,7 @@ import bpy
 from .. import cli
 from ..blender import compat, properties
 from ..formats import FORMATS, Format
-from . import b3d
+from . import b3d, panels
 
 MODULES: dict[str, Any] = {"b3d": b3d}
 
@@ -53,7 +53,7 @@ def _draw_export_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
 
 
 def _classes() -> list[type]:
-    return [cls for module in MODULES.values() for cls in module.CLASSES] + _HANDLERS
+    return [cls for module in [*MODULES.values(), panels] for cls in module.CLASSES] + _HANDLERS
 
 
 def register() -> None:

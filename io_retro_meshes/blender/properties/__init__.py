@@ -95,7 +95,9 @@ def collect(owner: Any) -> Settings:
         group = getattr(owner, f"retro_{format_id}", None)
         if group is None:
             continue
-        values = {key: _plain(getattr(group, key)) for key in group.__annotations__ if group.is_property_set(key)}
+        known = group.bl_rna.properties
+        kept = [key for key in group.__annotations__ if group.is_property_set(key) and not known[key].is_skip_save]
+        values = {key: _plain(getattr(group, key)) for key in kept}
         if values:
             found[format_id] = values
     return found
@@ -115,6 +117,7 @@ def _attachments() -> list[tuple[str, str, type]]:
 
 def register() -> None:
     for owner, attribute, group in _attachments():
+        group.__name__ = f"RETRO_PG_{attribute}_{owner}"  # Blender knows a class by this name alone: it must be nobody else's
         bpy.utils.register_class(group)
         setattr(getattr(bpy.types, owner), attribute, PointerProperty(type=group))
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import bpy
 from bpy.props import FloatProperty, IntProperty, StringProperty
 
+from .flags import flag
+
 
 class MaterialSettings(bpy.types.PropertyGroup):
     """A brush."""
@@ -16,7 +18,13 @@ class MaterialSettings(bpy.types.PropertyGroup):
         description="Sum of: 1 full bright, 2 vertex colours, 4 flat, 8 no fog, 16 no backface culling, 32 force alpha",
         min=0,
     )
-    blend: IntProperty(name="Blend", description="0 default, 1 alpha, 2 multiply, 3 add", min=0)
+    full_bright: flag("fx", 1, "Full Bright", "Not lit: always as bright as its texture")
+    vertex_colors: flag("fx", 2, "Vertex Colours", "Coloured by the mesh's vertex colours instead of the brush")
+    flat: flag("fx", 4, "Flat", "Each face has one shade")
+    no_fog: flag("fx", 8, "No Fog", "Not hidden by fog")
+    no_culling: flag("fx", 16, "No Culling", "Seen from behind as well")
+    force_alpha: flag("fx", 32, "Force Alpha", "Drawn with the transparent surfaces, whatever its alpha")
+    blend: IntProperty(name="Blend", description="0 default, 1 alpha, 2 multiply, 3 add", min=0, default=1)
     shininess: FloatProperty(name="Shininess", description="Strength of the highlight, 0 to 1")
 
 
