@@ -88,9 +88,9 @@ def build(name: str, polygons: Polygons, looks: Looks) -> Mesh:
         name,
         polygons.points,
         quads[keep].astype(np.int32),
-        starts,
-        slots,
-        materials,
+        face_starts=starts,
+        face_materials=slots,
+        materials=materials,
         normals=Layer("normals", polygons.normals) if polygons.normals is not None else None,
         smooth=(mode & doc.GOURAUD) != 0,
     )

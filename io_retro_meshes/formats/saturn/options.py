@@ -20,3 +20,4 @@ class ImportOptions:
 class ExportOptions:
     first_frame: int = 1  # where animations of their own begin, laid end to end
     largest_texture: int = 64  # pixels, for pictures that have to be drawn anew because a face shows a slanted part of one
+    strongest: bool = False  # vertices of several bones go with the strongest, instead of being an error

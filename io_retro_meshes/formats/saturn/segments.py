@@ -48,9 +48,7 @@ def match(document: Document, segments: list[Segment], bone_counts: list[int], w
                 matches[(number, index)] = segment
         lost = len(external) - (len(matches) - before)
         if lost:
-            warnings.append(
-                f"{lost} animations of the x8an file have other bones or frames than the character (bone_count_mismatch): left out."
-            )
+            warnings.append(f"{lost} animations of the x8an file have other bones or frames (bone_count_mismatch): left out.")
     return matches
 
 

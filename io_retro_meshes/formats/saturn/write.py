@@ -30,7 +30,7 @@ from .document import (
     Textures,
     same,
 )
-from .read import HEADER, read_animation, read_model, read_segment, read_textures
+from .read import read_animation, read_model, read_segment, read_textures
 
 FILL = b"\xff"
 TEXTURE_HEADER = 0x14
@@ -69,8 +69,8 @@ def _character(character: Character) -> bytes:
 
 def _chunks_of(slot: bytes, count: int) -> list[bytes]:
     """The data of the chunks that a slot lists."""
-    rows = np.frombuffer(slot, CHUNK_ENTRY, min(count, len(slot) // CHUNK_ENTRY.itemsize)) if len(slot) >= HEADER else []
-    return [slot[int(row["offset"]) : int(row["offset"]) + int(row["data_size"])] for row in rows]
+    rows = np.frombuffer(slot, CHUNK_ENTRY, min(count, len(slot) // CHUNK_ENTRY.itemsize))
+    return [slot[offset : offset + size] for offset, size, _, _ in rows.tolist()]
 
 
 # ------------------------------------------------------------------------------------------------------------ textures
