@@ -69,6 +69,19 @@ class Transform:
         return plain
 
 
+def matrices(transforms: list[Transform]) -> Floats:
+    """The matrices of many transforms at once: (n, 4, 4)."""
+    if not transforms:
+        return np.zeros((0, 4, 4), np.float32)
+    found: Floats = maths.compose(
+        *(np.stack([getattr(each, name) for each in transforms]) for name in ("location", "rotation", "scale"))
+    )
+    for index, each in enumerate(transforms):
+        if each.prefix is not None:
+            found[index] = each.prefix @ found[index]
+    return found
+
+
 @dataclass
 class Channel:
     """The keys of one of location, rotation or scale: linear between keys, constant outside them."""
@@ -302,8 +315,7 @@ class Scene:
         """The world matrix of every node at rest."""
         found: list[Floats] = []
         bones: dict[int, list[Floats]] = {}
-        for node in self.nodes:
-            matrix = node.transform.matrix
+        for node, matrix in zip(self.nodes, matrices([node.transform for node in self.nodes]), strict=True):
             if node.parent >= 0:
                 parent = self.nodes[node.parent]
                 above = found[node.parent]
@@ -319,8 +331,7 @@ class Scene:
 def rest_matrices(armature: Armature) -> list[Floats]:
     """Where nothing animates them, the bones' matrices in the armature's space."""
     found: list[Floats] = []
-    for bone in armature.bones:
-        matrix = bone.transform.matrix
+    for bone, matrix in zip(armature.bones, matrices([bone.transform for bone in armature.bones]), strict=True):
         found.append(found[bone.parent] @ matrix if bone.parent >= 0 else matrix)
     return found
 

@@ -70,7 +70,7 @@ def local(node: b3d.Node, frame: float | None) -> tuple[Array, bool]:
 
 
 def pose(document: b3d.Document, frame: float) -> tuple[list[Array], bool]:
-    """Every mesh's vertices in the world, in Blender's axes, in the file's order; and whether a rotation passes between keys."""
+    """Every mesh's vertices in the world, in Blender's axes; and whether a rotation passes between keys."""
     walked = list(document.walk())
     world: list[Array] = []
     bind: list[Array] = []

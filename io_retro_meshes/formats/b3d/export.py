@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ... import animation, maths, surfaces
-from ...scene import Bone, Channel, Clip, Floats, Mesh, Node, Scene, Track, Transform
+from ...scene import Bone, Channel, Clip, Floats, Ints, Mesh, Node, Scene, Track, Transform, matrices
 from ..binary import encode
 from . import document as b3d
 from .brushes import BrushTable
@@ -26,7 +26,8 @@ DEFAULT_FPS = 60.0
 
 
 def from_scene(scene: Scene, options: ExportOptions | None = None) -> b3d.Document:
-    return _Exporter(replace(scene, warnings=list(scene.warnings)), options or ExportOptions()).document()
+    with np.errstate(all="ignore"):
+        return _Exporter(replace(scene, warnings=list(scene.warnings)), options or ExportOptions()).document()
 
 
 @dataclass
@@ -216,10 +217,10 @@ class _Exporter:
         armature = self.scene.nodes[index].armature
         bones = self.bones.setdefault(index, [])
         before = {id(chunk) for chunk in made.chunks}
+        binds = _local_binds(armature.bones if armature else [])
         for number, bone in enumerate(armature.bones if armature else []):
-            above = armature.bones[bone.parent] if armature and bone.parent >= 0 else None
-            moving = self.bone(index, number, bone, above)
-            if above is None and index in self.baked:
+            moving = self.bone(index, number, bone, binds[number])
+            if bone.parent < 0 and index in self.baked:
                 moving = moving.within(self.baked[index])
             holder = bones[bone.parent] if bone.parent >= 0 else made
             bones.append(self.node(bone.name, moving, holder, weights is not None))
@@ -227,17 +228,14 @@ class _Exporter:
                 bones[-1].chunks.insert(0, weights[number])
         return {id(chunk) for chunk in made.chunks} - before
 
-    def bone(self, index: int, number: int, bone: Bone, above: Bone | None) -> _Moving:
+    def bone(self, index: int, number: int, bone: Bone, bind: Floats | None) -> _Moving:
         """The file's own transform of a bone is the one it was bound in; where it rests elsewhere, a key says so."""
         track = self.track(index, number)
-        bind = bone.bind if above is None else np.linalg.pinv(above.bind.astype(np.float64)) @ bone.bind
-        given = bone.transform.matrix
-        size = max(float(np.abs(bind).max()), 1e-6)
-        if np.abs(bind - given).max() < 1e-4 * size:
+        if bind is None:
             return _Moving(bone.transform, track)
         bound = Transform.from_matrix(bind)
         if bound.prefix is not None:
-            bound = Transform(*maths.decompose(np.asarray(bind, np.float32)))
+            bound = Transform(*maths.decompose(bind))
             self.warnings.append(f'The bone "{bone.name}" was bound with a shear, which was left out.')
         frame = np.array([self.timeline.first if self.timeline else 1.0], np.float32)
         for name in animation.CHANNELS:
@@ -254,17 +252,20 @@ class _Exporter:
     def keys(self, track: Track) -> list[b3d.Keys]:
         """Channels with keys on the same frames share a chunk."""
         groups: dict[bytes, dict[str, Floats]] = {}
-        frames: dict[bytes, Floats] = {}
+        frames: dict[bytes, Ints] = {}
         for name, flag in (("location", "position"), ("scale", "scale"), ("rotation", "rotation")):
             channel: Channel | None = getattr(track, name)
             if channel is None or not len(channel.frames):
                 continue
-            whole = np.rint(channel.frames + self.shift).astype("<i4")
-            whole, first = np.unique(whole, return_index=True)
+            whole, first = np.unique(self.whole(channel.frames), return_index=True)
             values = channel.values[first][:, QUATERNION if name == "rotation" else VECTOR]
             groups.setdefault(whole.tobytes(), {})[flag] = values
             frames[whole.tobytes()] = whole
         return [_keys_chunk(frames[key], values) for key, values in groups.items()]
+
+    def whole(self, frames: Floats | float) -> Ints:
+        """The frames of the file."""
+        return np.clip(np.rint(np.float64(frames) + self.shift), -(2**31), 2**31 - 1).astype("<i4")
 
     def add_anims(self, root: b3d.Node) -> None:
         """The engine looks for an animation's length in the node of each rig, and above everything else that moves."""
@@ -273,18 +274,14 @@ class _Exporter:
         ends = [int(chunk.keys["frame"].max()) for chunk in chunks]
         if not ends:
             return
-        last = self.timeline.last + self.shift if self.timeline else 0
-        anim = b3d.Anim(0, max(*ends, int(np.ceil(last))), self.scene.fps or DEFAULT_FPS)
+        last = int(self.whole(np.ceil(self.timeline.last))) if self.timeline else 0
+        anim = b3d.Anim(0, max(*ends, last), self.scene.fps or DEFAULT_FPS)
         rigs = [node for node, _ in self.rigs]
         holders = [root, *(node for node in rigs if node is not root)] if self.moving_nodes or not rigs else rigs
         for holder in holders:
             _before_children(holder, [replace(anim)])
         sequences = [
-            b3d.Sequence(
-                encode(clip.name).replace(b"\0", b""),
-                int(np.rint(clip.first + self.shift)),
-                int(np.rint(clip.last + self.shift)),
-            )
+            b3d.Sequence(encode(clip.name).replace(b"\0", b""), int(self.whole(clip.first)), int(self.whole(clip.last)))
             for clip in self.ranges
         ]
         _before_children(holders[0], sequences)
@@ -299,6 +296,19 @@ def _is_plain(moving: _Moving) -> bool:
     return bool(scale[0] > 0 and np.ptp(scale) <= 1e-5 * scale[0])
 
 
+def _local_binds(bones: list[Bone]) -> list[Floats | None]:
+    """The matrix each bone was bound in, seen from its parent's; None where that is the one it rests in."""
+    if not bones:
+        return []
+    binds = np.stack([bone.bind for bone in bones]).astype(np.float64)
+    parents = np.array([bone.parent for bone in bones])
+    above = np.where((parents >= 0)[:, None, None], binds[parents], np.eye(4))
+    local = np.linalg.pinv(above) @ binds
+    size = np.maximum(np.abs(local).max((1, 2)), 1e-6)
+    differs = np.abs(local - matrices([bone.transform for bone in bones])).max((1, 2)) > 1e-4 * size
+    return [bind if differ else None for bind, differ in zip(local.astype(np.float32), differs, strict=True)]
+
+
 def _moved(mesh: Mesh, matrix: Floats) -> Mesh:
     if np.array_equal(matrix, np.eye(4)):
         return mesh
@@ -308,7 +318,7 @@ def _moved(mesh: Mesh, matrix: Floats) -> Mesh:
     return replace(mesh, positions=maths.transform_points(matrix, mesh.positions), normals=normals)
 
 
-def _keys_chunk(frames: Floats, channels: dict[str, Floats]) -> b3d.Keys:
+def _keys_chunk(frames: Ints, channels: dict[str, Floats]) -> b3d.Keys:
     bits = {"position": b3d.POSITION, "scale": b3d.SCALE, "rotation": b3d.ROTATION}
     flags = sum(bits[name] for name in channels)
     keys = np.empty(len(frames), b3d.key_dtype(flags))
