@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ... import animation
+from ... import animation, maths
 from ...scene import Clip, Scene, Target, Transform
 from . import keys, space
 from .document import ALL, CLIP, VERSION, Animation, AnimationSet, Document, Frame, Mesh, Root
@@ -39,10 +40,6 @@ class _Out:
     target: Target | None = None  # what moves it
     children: list[int] = field(default_factory=list)
 
-    @property
-    def matrix(self) -> Array:
-        return self.before @ self.transform.matrix
-
 
 def from_scene(scene: Scene, options: ExportOptions = ExportOptions()) -> Document:
     return _Exporter(scene, options).run()
@@ -57,7 +54,10 @@ class _Exporter:
         self.tracks = dict(self.timeline.tracks or {}) if self.timeline else {}
         self.out: list[_Out] = []
         self.places: dict[Target, tuple[int, Array]] = {}  # where children of a node or a bone go
-        self.worlds = scene.global_matrices()
+
+    @cached_property
+    def worlds(self) -> list[Array]:
+        return list(self.scene.global_matrices())
 
     def run(self) -> Document:
         for index, node in enumerate(self.scene.nodes):
@@ -165,8 +165,8 @@ class _Exporter:
         for out in self.out:
             for first, second in zip(out.children, out.children[1:], strict=False):
                 siblings[first] = records[second]
-        for record, out, sibling in zip(records, self.out, siblings, strict=True):
-            record.name, record.matrix, record.mesh = out.name, space.matrices(out.matrix), out.mesh
+        for record, out, sibling, matrix in zip(records, self.out, siblings, _matrices(self.out), strict=True):
+            record.name, record.matrix, record.mesh = out.name, matrix, out.mesh
             record.child = records[out.children[0]] if out.children else None
             record.sibling = sibling
             record.offset, record.rotation, record.scale = np.zeros(3), np.zeros(3), np.ones(3)
@@ -202,6 +202,18 @@ class _Exporter:
                 made.next = following
             following = made
         return following
+
+
+def _matrices(frames: list[_Out]) -> Array:
+    """The frames' own matrices as the file has them, all at once."""
+    parts = (np.array([getattr(out.transform, name) for out in frames], np.float32) for name in animation.CHANNELS)
+    found = maths.compose(*parts)
+    for index, out in enumerate(frames):
+        if out.transform.prefix is not None:
+            found[index] = out.transform.prefix @ found[index]
+        if out.before is not SPACE:
+            found[index] = out.before @ found[index]
+    return space.matrices(found)
 
 
 def _clip_set(clip: Clip, shift: int, following: AnimationSet | None) -> AnimationSet:

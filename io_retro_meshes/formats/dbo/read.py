@@ -157,6 +157,10 @@ class _Parser:
         engine = field.length(record, self.data, self.offset, declared)
         if engine == declared or self.plausible(record, engine) or not self.plausible(record, declared):
             return engine
+        place = self.offset - 8
+        self.warn(
+            f"{field.name} at offset {place} should take {engine} bytes by the file's counts; its size of {declared} fits."
+        )
         return declared
 
     def plausible(self, record: Record, length: int) -> bool:

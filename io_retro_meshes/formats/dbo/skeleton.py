@@ -41,8 +41,8 @@ def gather(document: Document) -> Frames:
     pairs = document.frames()
     frames = [frame for frame, _ in pairs]
     parents = [parent for _, parent in pairs]
-    user = space.user_matrices(*(np.array([getattr(f, name) for f in frames]) for name in ("offset", "rotation", "scale")))
-    own = space.sound(np.array([frame.matrix for frame in frames]))
+    user = space.user_matrices(*(_stack(frames, name, 3) for name in ("offset", "rotation", "scale")))
+    own = space.sound(_stack(frames, "matrix", 4, 4))
     user = space.matrices(space.sound(user))
     local = space.matrices(own) @ user
     world = local.copy()
@@ -52,7 +52,12 @@ def gather(document: Document) -> Frames:
     by_name: dict[str, int] = {}
     for index, frame in enumerate(frames):
         by_name.setdefault(frame.name, index)
-    return Frames(frames, parents, user, local, world, by_name, int(_is_hook(document, frames[0], local[0])))
+    skipped = bool(frames) and _is_hook(document, frames[0], local[0])
+    return Frames(frames, parents, user, local, world, by_name, int(skipped))
+
+
+def _stack(frames: list[Frame], name: str, *shape: int) -> Array:
+    return np.array([getattr(frame, name) for frame in frames], np.float32).reshape(-1, *shape)
 
 
 def _is_hook(document: Document, frame: Frame, local: Array) -> bool:

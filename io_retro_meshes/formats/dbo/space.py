@@ -69,7 +69,8 @@ def _turn(angle: Array, a: int, b: int) -> Array:
 
 def split(values: Array) -> tuple[Array, Array, Array, Array]:
     """Location, rotation and scale of column matrices; and which of them those cannot hold (a shear)."""
-    location, rotation, scale = maths.decompose(values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        location, rotation, scale = maths.decompose(values)
     off = np.abs(maths.compose(location, rotation, scale) - values)[..., :3, :3].max((-1, -2))
     size = np.maximum(np.abs(values[..., :3, :3]).max((-1, -2)), 1e-12)
     return location, rotation, scale, off > 1e-4 * size

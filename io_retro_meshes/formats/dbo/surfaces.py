@@ -185,7 +185,8 @@ def _rows(source: SceneMesh, normals: Layer, engine: Vertices, binding: Binding 
     place = np.eye(4, dtype=np.float32) if binding is None else binding.place
     rows["position"] = space.points(source.positions[engine.source] @ place[:3, :3].T + place[:3, 3])
     turned = engine.values(normals) @ np.linalg.pinv(place[:3, :3])
-    length = np.linalg.norm(turned, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(turned, axis=1, keepdims=True)
     rows["normal"] = space.points(turned / np.where(length > 1e-12, length, 1))
     for index, layer in enumerate(uvs):
         uv = engine.values(layer)

@@ -111,7 +111,7 @@ def vertices(mesh: Mesh, warnings: list[str]) -> Array:
         if mesh.vertices:
             warnings.append("A mesh says nothing of its vertices: their first three floats were taken as positions.")
         columns = fvf_columns(XYZ)
-    if stride == 0:
+    if not 0 < stride <= len(mesh.vertices):
         stride = max(offset + dtype.itemsize for _, dtype, offset in columns)
     fitting = [column for column in columns if column[2] + column[1].itemsize <= stride]
     if len(fitting) < len(columns):
