@@ -22,7 +22,7 @@ LOG_NAME = "Retro Meshes Log"
 def _options(operator: Any, *kinds: Any) -> dict[str, Any]:
     """The operator's properties that are fields of these option classes."""
     names = {field.name for kind in kinds for field in fields(kind)}
-    known = operator.bl_rna.properties
+    known = operator.properties.bl_rna.properties  # those of the operator itself are the class's own
     return {name: getattr(operator, name) for name in names if name in known}
 
 
@@ -36,10 +36,15 @@ def report_warnings(operator: bpy.types.Operator, warnings: list[str], title: st
     operator.report({"WARNING"}, warnings[0] + more)
 
 
-def panel(operator: Any, layout: bpy.types.UILayout, title: str, closed: bool = False) -> bpy.types.UILayout | None:
-    """A group of options that can be folded away; None while it is."""
+def panel(operator: Any, layout: bpy.types.UILayout, title: str, toggle: str = "") -> bpy.types.UILayout | None:
+    """A group of options that can be folded away; None while it is. With a toggle in its header, it greys out with it."""
     name = f"{operator.bl_idname}_{title}".replace(".", "_").replace(" ", "_").lower()
-    header, body = layout.panel(name, default_closed=closed)
+    header, body = layout.panel(name, default_closed=False)
+    if toggle:
+        header.use_property_split = False
+        header.prop(operator, toggle, text="")
+        if body:
+            body.active = getattr(operator, toggle)
     header.label(text=title)
     return body
 
@@ -104,17 +109,11 @@ class Importer(ImportHelper):
         if body := panel(self, layout, "Model"):
             body.prop(self, "scale")
             self.draw_model(body)
-        if body := panel(self, layout, "Animation"):
-            body.prop(self, "use_animation")
-            column = body.column()
-            column.active = self.use_animation
-            self.draw_animation(column)
-        if body := panel(self, layout, "Textures"):
-            body.prop(self, "use_textures")
-            column = body.column()
-            column.active = self.use_textures
-            column.prop(self, "texture_folder")
-            self.draw_textures(column)
+        if body := panel(self, layout, "Animation", "use_animation"):
+            self.draw_animation(body)
+        if body := panel(self, layout, "Textures", "use_textures"):
+            body.prop(self, "texture_folder")
+            self.draw_textures(body)
 
     # What a format adds to each panel.
     def draw_model(self, layout: bpy.types.UILayout) -> None:
