@@ -22,13 +22,13 @@ class ImportB3D(bpy.types.Operator, Importer):
         name="Names In",
         description="The code page of the names in the file",
         items=[
-            ("", "Automatic", "UTF-8 where it is that, else Western European"),
+            ("AUTO", "Automatic", "UTF-8 where it is that, else Western European"),
             ("cp1252", "Western European", "Windows-1252"),
             ("cp1250", "Central European", "Windows-1250"),
             ("cp1251", "Cyrillic", "Windows-1251"),
             ("cp932", "Japanese", "Shift JIS"),
         ],
-        default="",
+        default="AUTO",
     )
 
     def draw_model(self, layout: bpy.types.UILayout) -> None:

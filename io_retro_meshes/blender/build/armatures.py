@@ -53,6 +53,7 @@ def build_armature(
     binds = np.array([_sound_bind(bone.bind) for bone in armature.bones], np.float64).reshape(-1, 4, 4)
     names = _make_edit_bones(context, target, armature, binds, _layout(scene, index, binds))
     target.show_in_front = True
+    data.display_type = "STICK"  # the model stays in sight
     built = []
     for bone, bind, name in zip(armature.bones, binds, names, strict=True):
         made = data.bones[name]

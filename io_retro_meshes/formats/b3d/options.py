@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ImportOptions:
-    encoding: str = ""  # the code page of names; empty: UTF-8 where it is that, else Windows-1252
+    encoding: str = "AUTO"  # the code page of names; AUTO: UTF-8 where it is that, else Windows-1252
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def to_scene(document: b3d.Document, options: ImportOptions | None = None) -> Sc
 
 
 def _decoder(encoding: str) -> Callable[[bytes], str]:
-    if not encoding:
+    if encoding == "AUTO":
         return binary.decode
     return lambda text: text.decode(encoding, "replace")
 
