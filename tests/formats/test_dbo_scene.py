@@ -268,7 +268,7 @@ def test_five_weights_become_the_four_greatest() -> None:
     skin.weights = np.concatenate([skin.weights[keep], floats(0.3, 0.3, 0.2, 0.15, 0.05)])
     document = dbo.from_scene(scene)
     assert any("more than 4 weights" in warning for warning in document.warnings)
-    written = [mesh for frame, _ in document.frames() if (mesh := frame.mesh) is not None and mesh.bones][0]
+    written = next(mesh for frame, _ in document.frames() if (mesh := frame.mesh) is not None and mesh.bones)
     total = np.zeros(written.vertex_count)
     for bone in written.bones:
         np.add.at(total, bone.vertices, bone.weights)

@@ -140,14 +140,18 @@ def _coordinates(texture: Texture, layer: TextureLayer, stage: int, uvs: int) ->
 def _colours(values: Any, made: Material) -> None:
     made.color = values["diffuse"].astype(np.float32).clip(0, 1)
     made.emission = values["emissive"][:3].astype(np.float32).clip(0, 1)
-    made.specular = float(values["specular"][:3].max().clip(0, 1)) if values["power"] > 0 else 0.0
-    if values["power"] > 0:
-        # The highlight of Phong's exponent and of a roughness are as wide when exponent = 2 / roughness^4 - 2.
-        made.roughness = float(np.clip((2 / (values["power"] + 2)) ** 0.25, 0, 1))
+    made.specular, made.roughness = _highlight(values)
     settings = made.settings.setdefault("dbo", {})
     for name in ("ambient", "specular", "emissive"):
         settings[f"{name}_color"] = tuple(values[name].tolist())
     settings["power"] = float(values["power"])
+
+
+def _highlight(values: Any) -> tuple[float, float]:
+    """Strength and roughness. Phong's highlight is as wide as a roughness's when its power is 2 / roughness^4 - 2."""
+    if not values["power"] > 0:
+        return 0.0, 1.0
+    return float(values["specular"][:3].max().clip(0, 1)), float((2 / (values["power"] + 2)) ** 0.25)
 
 
 def _states(mesh: Mesh, made: Material) -> None:
@@ -173,11 +177,12 @@ def write_material(material: Material | None) -> bytes:
         settings = material.settings.get("dbo", {})
         values["diffuse"] = material.color
         values["ambient"] = settings.get("ambient_color", material.color)
-        grey = floats(material.specular, material.specular, material.specular, 1)
-        values["specular"] = settings.get("specular_color", grey)
         values["emissive"] = (*material.emission, settings.get("emissive_color", (0, 0, 0, 1))[3])
-        power = 2 / max(material.roughness, 0.05) ** 4 - 2 if material.specular else 0.0
-        values["power"] = settings.get("power", power)
+        values["specular"] = settings.get("specular_color", (0, 0, 0, 1))
+        values["power"] = settings.get("power", 0)
+        if not np.allclose(_highlight(values), (material.specular, material.roughness), atol=1e-3):
+            values["specular"] = floats(material.specular, material.specular, material.specular, 1)
+            values["power"] = 2 / max(material.roughness, 0.05) ** 4 - 2 if material.specular else 0
     return values.tobytes()
 
 

@@ -1,0 +1,9 @@
+import bpy
+
+op = bpy.context.active_operator
+
+op.scale = 39.37  # GameGuru's unit is an inch, Blender's a metre
+op.influences = 4
+op.animation = "AUTO"
+op.textures = "COPY"  # GameGuru looks for textures beside the model
+op.effect = "effectbank\\reloaded\\apbr_basic.fx"
