@@ -13,6 +13,7 @@ from .document import Document, Entity
 Array = npt.NDArray[Any]
 
 REST_FRAME = -1  # the engine puts the rest pose before an entity's keys, on this frame
+LAST_FRAME = 1048574  # Blender's
 # Whole frames that may be added to keys which lines between them do not tell right: so many, and so many a key.
 ADDED = 1024
 ADDED_A_KEY = 8
@@ -32,7 +33,7 @@ def playback(document: Document) -> int:
     # With more keys than frames the engine takes the wrong length; what was meant are the keys.
     if any(len(keys) + 1 > length for keys in moving):
         length = max([length, *(int(keys["frame"].max()) + 1 for keys in moving)])
-    return max(length - 1, 0)
+    return min(max(length - 1, 0), LAST_FRAME)
 
 
 # ---------------------------------------------------------------------------------------------------------------- keys
@@ -62,11 +63,14 @@ def track(entity: Entity) -> tuple[Array, Array]:
     values = np.where(np.isfinite(values), values, rest)
     steps = np.diff(frames)
     if (steps > 0).all():
-        # Between opposite signs the engine takes the long way round.
-        odd = np.flatnonzero(np.sum(values[1:, 6:] * values[:-1, 6:], 1) < 0)
+        # Between opposite signs the engine takes the long way round, between lengths it goes at a speed of its own.
+        a, b = values[:-1, 6:], values[1:, 6:]
+        lengths = np.linalg.norm(values[:, 6:], axis=1)
+        odd = np.flatnonzero((np.sum(a * b, 1) < 0) | (np.abs(np.diff(lengths)) > 1e-3 * lengths[1:]))
         at = np.union1d(frames, _whole_frames(frames[odd], frames[odd + 1], len(frames)))
     else:
-        ordered = np.unique(frames[frames >= REST_FRAME])
+        # After all the keys, the last of the list holds, which may not be the one with the greatest number.
+        ordered = np.unique([*frames[frames >= REST_FRAME], frames.max() + 1])
         at = np.union1d(ordered, _whole_frames(ordered[:-1], ordered[1:], len(frames)))
     values = at_frames(frames, values, at) if len(at) != len(frames) or (steps <= 0).any() else values
     if len(at) > 1 and at[1] <= 0:

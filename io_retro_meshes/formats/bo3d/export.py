@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import animation, maths, scene
-from ...scene import Bone, Scene, Target, Track
+from ...scene import Bone, Floats, Scene, Target, Track
 from ..binary import encode
 from . import axes, engine, halves
 from .document import KEY, Document, Entity
@@ -24,6 +24,7 @@ from .parts import Cutter, Losses, Part
 Array = npt.NDArray[Any]
 Matrices = npt.NDArray[np.float64]  # (1 + frames, 4, 4): at rest, then on each frame
 
+LONGEST = 20000  # frames that are all looked at
 STILL = 1e-4  # a scale that changes less than this does not
 
 
@@ -52,6 +53,7 @@ class _Export:
         self.cutter = Cutter(source, options, self.losses)
         self.tracks: dict[Target, Track] = {}
         self.frames = np.ones(1, np.float32)
+        self.last = 1
         self.take_timeline()
         self.items: list[Item] = []
         self.node_items: dict[int, int] = {}
@@ -67,8 +69,8 @@ class _Export:
         if clip is None or not clip.tracks or not self.options.animation:
             return
         self.tracks = clip.tracks
-        first, last = int(np.ceil(clip.first)), int(np.floor(clip.last))
-        self.frames = np.arange(first, max(first, last) + 1, dtype=np.float32)
+        first, self.last = int(np.ceil(clip.first)), int(np.floor(clip.last))
+        self.frames = _whole_frames(clip.tracks, first, self.last)
         if first < 0:
             self.warnings.append(f"The file has no frames before 0: every frame was moved by {1 - first}.")
         if parts:
@@ -230,7 +232,7 @@ class _Export:
             made.insert(0, Entity(_unique(["ROOT"], set(names))[0]))
         if any(len(entity.keys) for entity in made):
             # As many frames as keys and the rest pose, or the engine misreads the length.
-            made[0].length = max([int(self.numbers()[-1]) + 1, *(len(entity.keys) + 1 for entity in made)])
+            made[0].length = max([self.last + self.shift() + 1, *(len(entity.keys) + 1 for entity in made)])
         return made
 
     def entity(self, name: bytes, item: Item, local: Matrices, scale: Matrices, size: float) -> Entity:
@@ -246,7 +248,7 @@ class _Export:
             entity.mesh = item.part.mesh
             entity.mesh.bones = item.part.ranges(len(item.bones))
             entity.mesh.bones["entity"] = item.bones
-        frames = np.concatenate([[engine.REST_FRAME], self.numbers()])
+        frames = np.concatenate([[engine.REST_FRAME], self.frames.astype(np.int64) + self.shift()])
         tolerance = self.options.tolerance
         keep = np.zeros(len(frames), bool)
         for values, limit, kind in (
@@ -264,10 +266,10 @@ class _Export:
         entity.keys["rotation"] = axes.rotations_to_file(rotation[keep])
         return entity
 
-    def numbers(self) -> Array:
-        """The frames as the file counts them: from 0 at the least, as the rest pose is on -1."""
+    def shift(self) -> int:
+        """From the scene's frames to the file's, which cannot be less than 0: the rest pose is on -1."""
         first = int(self.frames[0])
-        return self.frames.astype(np.int64) + (1 - first if first < 0 else 0)
+        return 1 - first if first < 0 else 0
 
     def size(self) -> float:
         parts = [item.part.mesh.vertices["position"] for item in self.items if item.part is not None]
@@ -276,6 +278,16 @@ class _Export:
             return 1.0
         low, high = np.min([rows.min(0) for rows in points], 0), np.max([rows.max(0) for rows in points], 0)
         return max(float((high - low).max()), 1e-6)
+
+
+def _whole_frames(tracks: dict[Target, Track], first: int, last: int) -> Floats:
+    """The frames that something may move on; of a very long animation, only those that have keys."""
+    channels = [channel for track in tracks.values() for channel in (track.location, track.rotation, track.scale)]
+    keyed = np.concatenate([[first], *(channel.frames for channel in channels if channel is not None)])
+    keyed = np.unique(np.clip(np.rint(keyed), first, max(first, last)))
+    if keyed[-1] - first > LONGEST:
+        return keyed.astype(np.float32)
+    return np.arange(first, int(keyed[-1]) + 1, dtype=np.float32)
 
 
 def _unique(names: list[str], taken: set[bytes] | None = None) -> list[bytes]:

@@ -144,15 +144,15 @@ class _Translation:
         order = {entity: bone for bone, entity in enumerate(sorted(rig.bones))}
         source = self.document.entities[index].mesh
         assert source is not None
-        owner = _owners(source.bones, len(source.vertices), order)
+        owner = _owners(source.bones, len(source.vertices), order, order.get(index, -1))
         held = np.flatnonzero(owner >= 0).astype(np.int32)
         mesh.skin = Skin(armature, held, owner[held], np.ones(len(held), np.float32))
         self.scene.nodes.append(node)
 
 
-def _owners(bones: Array, count: int, order: dict[int, int]) -> npt.NDArray[np.int32]:
-    """The bone of each vertex, -1 for those that stay with the mesh. Where ranges overlap, the last bone has the last word."""
-    owner = np.full(count, -1, np.int32)
+def _owners(bones: Array, count: int, order: dict[int, int], own: int) -> npt.NDArray[np.int32]:
+    """The bone of each vertex, `own` for those that stay with the mesh. Where ranges overlap, the last has the last word."""
+    owner = np.full(count, own, np.int32)
     for entity, first, last in bones.tolist():
         if entity in order and last >= first:
             owner[max(first, 0) : max(last + 1, 0)] = order[entity]
