@@ -14,7 +14,7 @@ from .. import compat
 from .armatures import BuiltArmature, pose_track
 
 # Where a curve through the components of two rotations strays this far (radians) from the engine's arc, keys are added.
-SLERP_TOLERANCE = 0.001
+SLERP_TOLERANCE = 0.0002
 
 LINEAR = 1  # Keyframe.interpolation as foreach_set takes it
 
@@ -131,7 +131,7 @@ def _followable(channel: neutral.Channel | None, interpolation: neutral.Interpol
     if interpolation == "NLERP":
         return neutral.Channel(channel.frames, values)
     angle = maths.key_error(values[1:], values[:-1], "SLERP")
-    far = (angle > 0.2) & (np.diff(channel.frames) > 1)  # below 0.2 radians the two never differ by a thousandth
+    far = (angle > 0.2) & (np.diff(channel.frames) > 1)  # below 0.2 radians the two never differ by as much
     if not far.any():
         return neutral.Channel(channel.frames, values)
     between = np.arange(math.floor(channel.frames[0]) + 1, math.ceil(channel.frames[-1]), dtype=np.float32)
