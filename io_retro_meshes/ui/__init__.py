@@ -11,11 +11,11 @@ import bpy
 from .. import cli
 from ..blender import compat, properties
 from ..formats import FORMATS, Format
-from . import b3d, panels
+from . import b3d, bogle, dbo, panels
 
-MODULES: dict[str, Any] = {"b3d": b3d}
+MODULES: dict[str, Any] = {"b3d": b3d, "bogle": bogle, "dbo": dbo}
 
-PRESETS = str(Path(__file__).parent.parent / "presets")
+PRESETS = str(Path(__file__).parent.parent)  # the folder that has `presets` in it
 
 
 def _handler(entry: Format, module: Any) -> type:

@@ -118,7 +118,7 @@ def test_drafts_are_told_apart_and_read(layout: Any) -> None:
 
 
 def test_damaged_files_raise_format_errors_and_nothing_else() -> None:
-    files = [made.file(made.rigged_scene(), layout=layout) for layout in doc.LAYOUTS]
+    files = [made.file(made.rigged_scene(), file_layout=layout) for layout in doc.LAYOUTS]
     files += [bogle.write(made.draft(layout)) for layout in bogle.drafts.DRAFTS]
     chance = random.Random(5)
     started = time.perf_counter()
@@ -203,7 +203,7 @@ def test_tangents_are_blenders(path: Path) -> None:
 
 def test_a_scene_goes_out_and_comes_back() -> None:
     before = made.still_scene()
-    document = bogle.from_scene(before, bogle.ExportOptions(layout="NAMES"))
+    document = bogle.from_scene(before, bogle.ExportOptions(file_layout="NAMES"))
     assert document.warnings == [] and len(document.geometries) == 1
     after = scene_of(bogle.write(document))
     assert after.warnings == []
@@ -325,7 +325,7 @@ def test_poses_of_the_golden_file_are_the_engines(corpus: Path) -> None:
 
 def test_a_rig_goes_out_and_comes_back() -> None:
     before = made.rigged_scene()
-    document = bogle.from_scene(before, bogle.ExportOptions(layout="ANIM"))
+    document = bogle.from_scene(before, bogle.ExportOptions(file_layout="ANIM"))
     assert document.warnings == []
     after = scene_of(bogle.write(document))
     assert after.warnings == [] and after.fps == 24

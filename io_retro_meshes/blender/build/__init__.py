@@ -10,6 +10,7 @@ import bpy
 
 from ... import scene as neutral
 from .. import properties
+from ..world import set_world_color
 from .actions import ActionBuilder
 from .images import build_images
 from .materials import build_materials
@@ -74,7 +75,7 @@ def _set_scene(target: bpy.types.Scene, scene: neutral.Scene) -> None:
         target.render.resolution_x, target.render.resolution_y = main.resolution
     if scene.world_color is not None:
         target.world = target.world or bpy.data.worlds.new("World")
-        target.world.color = scene.world_color[:3]
+        set_world_color(target.world, scene.world_color)
 
 
 def _select(context: bpy.types.Context, objects: list[bpy.types.Object]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ... import maths
 from ... import scene as neutral
 from .. import compat, properties
 
@@ -99,6 +100,8 @@ def _rows_of(column: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _set_faces(data: bpy.types.Mesh, mesh: neutral.Mesh) -> None:
     """Straight into the attributes: several times as fast as `vertices`, `loops` and `polygons`."""
+    if not len(mesh.positions):  # a mesh of nothing has no attributes to fill
+        return
     data.vertices.add(len(mesh.positions))
     data.attributes["position"].data.foreach_set("vector", _flat(mesh.positions, np.float32))
     if mesh.edges is not None and len(mesh.edges):
@@ -133,8 +136,11 @@ def _set_colors(data: bpy.types.Mesh, mesh: neutral.Mesh) -> None:
         as_bytes = layer.data.dtype == np.uint8
         kind = "BYTE_COLOR" if as_bytes else "FLOAT_COLOR"
         name = data.color_attributes.new(compat.short_name(layer.name, "Color"), kind, layer.domain).name
-        values = layer.data.astype(np.float32) / 255 if as_bytes else layer.data
-        data.color_attributes[name].data.foreach_set("color_srgb", _flat(values, np.float32))
+        if as_bytes:
+            data.color_attributes[name].data.foreach_set("color_srgb", _flat(layer.data.astype(np.float32) / 255, np.float32))
+        else:  # Blender's own conversion is off by up to a thousandth
+            linear = np.c_[maths.srgb_to_linear(layer.data[:, :3]), layer.data[:, 3]]
+            data.color_attributes[name].data.foreach_set("color", _flat(linear, np.float32))
     if mesh.colors:
         data.color_attributes.active_color_index = 0
         data.color_attributes.render_color_index = 0

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import bpy
 import numpy as np
 from mathutils import Matrix
@@ -28,6 +30,7 @@ class ObjectBuilder:
         self.materials = materials
         self.warnings = warnings
         self.meshes: dict[int, tuple[bpy.types.Mesh, neutral.Skin | None]] = {}
+        self.shared: dict[tuple[str, int], bpy.types.ID] = {}
         self.objects: list[bpy.types.Object] = []
         self.armatures: dict[int, BuiltArmature] = {}
 
@@ -61,9 +64,9 @@ class ObjectBuilder:
         if node.mesh >= 0:
             data = self._mesh(node.mesh)
         elif node.camera >= 0:
-            data = _camera(self.scene.cameras[node.camera])
+            data = self._once(("camera", node.camera), lambda: _camera(self.scene.cameras[node.camera]))
         elif node.light >= 0:
-            data = _light(self.scene.lights[node.light])
+            data = self._once(("light", node.light), lambda: _light(self.scene.lights[node.light]))
         made = bpy.data.objects.new(compat.short_name(node.name, "Object"), data)
         if data is None:
             made.empty_display_size = self._empty_size()
@@ -75,6 +78,12 @@ class ObjectBuilder:
         if node.camera >= 0 and self.scene.cameras[node.camera].main:
             self.context.scene.camera = made
         return made
+
+    def _once(self, key: tuple[str, int], make: Callable[[], bpy.types.ID]) -> bpy.types.ID:
+        """Cameras and lights that several nodes share stay shared."""
+        if key not in self.shared:
+            self.shared[key] = make()
+        return self.shared[key]
 
     def _mesh(self, index: int) -> bpy.types.Mesh:
         if index not in self.meshes:

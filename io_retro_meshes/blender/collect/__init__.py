@@ -10,6 +10,7 @@ import bpy
 
 from ... import scene as neutral
 from .. import properties
+from ..world import world_color
 from .animation import collect_animation
 from .objects import ObjectCollector
 
@@ -45,5 +46,5 @@ def collect(
     scene.fps = render.fps / render.fps_base
     scene.settings = properties.collect(context.scene)
     if context.scene.world is not None:
-        scene.world_color = neutral.floats(*context.scene.world.color)
+        scene.world_color = world_color(context.scene.world)
     return neutral.scaled(scene, options.scale), collector.pictures

@@ -33,6 +33,8 @@ def collect_animation(collector: ObjectCollector, options: Any) -> None:
     sampler = Sampler(collector, options.key_tolerance)
     plan = _plan(collector, options.animation)
     with _everything_restored(collector):
+        if options.animation != "SCENE":
+            _let_move(collector)
         if plan.clips:
             rest = _rest(collector, plan)
             for name, owners in plan.clips.items():
@@ -166,9 +168,12 @@ def _everything_restored(collector: ObjectCollector) -> Iterator[None]:
     ]
     bare = [source for source in objects if not source.animation_data]
     poses = [(source, _pose(source)) for source in objects]
+    resting = [(source.data, source.data.pose_position) for source in objects if source.type == "ARMATURE"]
     try:
         yield
     finally:
+        for armature, position in resting:
+            armature.pose_position = position
         for source, action, slot, use_nla in actions:
             compat.assign_action(source, action, slot)
             source.animation_data.use_nla = use_nla
@@ -181,6 +186,13 @@ def _everything_restored(collector: ObjectCollector) -> Iterator[None]:
         for source, pose in poses:
             _set_pose(source, pose)
         collector.context.view_layer.update()
+
+
+def _let_move(collector: ObjectCollector) -> None:
+    """Actions are exported though their armature is shown at rest."""
+    for source in collector.objects:
+        if source is not None and source.type == "ARMATURE":
+            source.data.pose_position = "POSE"
 
 
 def _pose(source: bpy.types.Object) -> dict[str, Any]:

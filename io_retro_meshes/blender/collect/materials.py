@@ -19,6 +19,7 @@ from .. import compat, properties
 from ..build.materials import FULL_BRIGHT
 from .images import ImageCollector
 from .layers import texture_layer
+from .uber import collect_uber, uber_node
 from .wires import Source, Wire, active_output, blend_of
 
 MIXES = {"MULTIPLY": "MULTIPLY", "ADD": "ADD", "MIX": "ALPHA", "OVERLAY": "MULTIPLY_2X", "SCREEN": "ADD", "LINEAR_LIGHT": "ADD"}
@@ -53,6 +54,9 @@ def collect_material(material: bpy.types.Material, images: ImageCollector, uv_na
     if output is None:
         made.color = _display(material.diffuse_color)
         made.blend = "ALPHA" if compat.is_blended(material) or made.color[3] < 1 else "OPAQUE"
+        return made
+    if (uber := uber_node(output)) is not None:
+        collect_uber(made, uber, images)
         return made
     surface = Surface(made)
     surface.read(Wire(output.inputs["Surface"]))

@@ -30,6 +30,7 @@ class ObjectCollector:
         self.quads = getattr(module, "POLYGONS", "TRIANGLES") == "QUADS"
         self.tangents = getattr(module, "TANGENTS", False)
         self.pixels = getattr(module, "PIXELS", False)
+        self.own_space = getattr(module, "SKIN_SPACE", "ARMATURE") == "MESH"
         self.scene = neutral.Scene()
         self.objects: list[bpy.types.Object | None] = []  # by node; None for instances
         self.index: dict[bpy.types.Object, int] = {}
@@ -153,11 +154,16 @@ class ObjectCollector:
         elif source.type in SURFACES:
             self._surface(index, source, evaluated)
         elif source.type == "CAMERA":
-            node.camera = len(self.scene.cameras)
-            self.scene.cameras.append(_camera(source, self.context.scene))
+            key = (source.data, source == self.context.scene.camera)
+            if key not in self.shared:
+                self.shared[key] = len(self.scene.cameras)
+                self.scene.cameras.append(_camera(source, self.context.scene))
+            node.camera = self.shared[key]
         elif source.type == "LIGHT":
-            node.light = len(self.scene.lights)
-            self.scene.lights.append(_light(source.data))
+            if source.data not in self.shared:
+                self.shared[source.data] = len(self.scene.lights)
+                self.scene.lights.append(_light(source.data))
+            node.light = self.shared[source.data]
 
     def _above(self, node: neutral.Node, depsgraph: bpy.types.Depsgraph) -> np.ndarray:
         """The world matrix of what a node is placed in."""
@@ -187,7 +193,7 @@ class ObjectCollector:
         wanted = [self._material(slot) for slot in slots]
         if wanted != mesh.materials:
             node.materials = wanted
-        if rigged:
+        if rigged and not self.own_space:
             self._bind(index, source, evaluated, mesh)
 
     def _add_mesh(self, source: bpy.types.Object, evaluated: bpy.types.Object, slots: list[Any]) -> int:

@@ -26,7 +26,9 @@ __all__ = [
 
 # The engine looks for every texture as textures/<name>.png beside the scene.
 TEXTURE_FOLDER = "textures"
-TEXTURE_FORMAT = "PNG"
+TEXTURE_EXTENSION = ".png"
+# A skeleton has a matrix of its own in the object that it moves: the skin can stay as it is.
+SKIN_SPACE = "MESH"
 
 
 def summary(document: Document | Draft) -> list[str]:

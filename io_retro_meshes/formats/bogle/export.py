@@ -22,7 +22,7 @@ FPS = 24.0
 @dataclass(frozen=True)
 class ExportOptions:
     # SEED is the published layout; NAMES adds names; ANIM adds names and skeletons.
-    layout: Layout = "SEED"
+    file_layout: Layout = "SEED"
     # How a light's power becomes its intensity: as the format's text has it, or by the original exporter's curve.
     light_formula: lights.Formula = "SPEC"
     # The original cuts texture coordinates to 0..1, although the engine repeats textures.
@@ -52,13 +52,14 @@ class _Exporter:
     shapes: dict[tuple[int, int], int] = field(default_factory=dict)  # (mesh, slot) -> geometry, from 1
     pieces: dict[int, dict[int, neutral.Mesh]] = field(default_factory=dict)
     sources: list[Ints] = field(default_factory=list)  # the mesh's vertices behind each geometry's
-    rigs: dict[int, tuple[int, Ints]] = field(default_factory=dict)  # node -> collection, from 1, and the places of its bones
+    # (armature's node, the skin's matrix in it) -> collection, from 1, and the places of its bones
+    rigs: dict[tuple[int, bytes], tuple[int, Ints]] = field(default_factory=dict)
     plain: int = 0  # the default material, from 1
     deep: int = 0
 
     def document(self) -> Document:
         scene, made = self.scene, self.made
-        made.layout = self.options.layout
+        made.layout = self.options.file_layout
         made.warnings = list(scene.warnings)
         if scene.world_color is not None:
             alpha = scene.settings.get("bogle", {}).get("ambient_alpha", 1.0)
@@ -73,8 +74,10 @@ class _Exporter:
         if self.deep:
             made.warnings.append(f"{self.deep} objects are deeper than the {MOST_LEVELS} levels of the engine; hung higher up.")
         self.watched()
-        if self.options.layout != "ANIM" and any(mesh.skin for mesh in scene.meshes):
-            made.warnings.append(f"Layout {self.options.layout} has no skeletons: skinned meshes stand still. Layout ANIM has.")
+        if self.options.file_layout != "ANIM" and any(mesh.skin for mesh in scene.meshes):
+            made.warnings.append(
+                f"Layout {self.options.file_layout} has no skeletons: skinned meshes stand still. Layout ANIM has."
+            )
         made.tree = tree.write(self.parents)
         return made
 
@@ -111,7 +114,7 @@ class _Exporter:
         return _Placed(above.above, (above.matrix @ matrix).astype(np.float32), above.level)
 
     def instance(self, name: str, place: _Placed, **parts: int) -> None:
-        dtype = ANIMATED_INSTANCE if self.options.layout == "ANIM" else INSTANCE
+        dtype = ANIMATED_INSTANCE if self.options.file_layout == "ANIM" else INSTANCE
         if dtype is INSTANCE:
             parts.pop("animation", None)
         values = record(dtype, matrix=place.matrix.T.reshape(-1), **parts)
@@ -123,7 +126,7 @@ class _Exporter:
         mesh = self.scene.meshes[node.mesh]
         if node.mesh not in self.pieces:
             self.pieces[node.mesh] = geometry.split(mesh)
-        rig, bones = self.rig(mesh.skin) if mesh.skin is not None and self.options.layout == "ANIM" else (0, None)
+        rig, bones = self.rig(mesh.skin, node) if mesh.skin is not None and self.options.file_layout == "ANIM" else (0, None)
         slots = mesh.materials if node.materials is None else node.materials
         for count, (slot, piece) in enumerate(self.pieces[node.mesh].items()):
             material = slots[slot] if slot < len(slots) else -1
@@ -135,7 +138,7 @@ class _Exporter:
         if (mesh, slot) not in self.shapes:
             name = piece.name if not self.shapes or slot == min(self.pieces[mesh]) else f"{piece.name}.{slot:03}"
             made, source = geometry.from_mesh(replace(piece, name=name), self.options.clamp_uvs, self.made.warnings)
-            if self.options.layout == "ANIM":
+            if self.options.file_layout == "ANIM":
                 order = bones if bones is not None else np.zeros(0, np.int32)
                 made = geometry.skinned(made, source, piece.skin if bones is not None else None, order, self.made.warnings)
             self.made.geometries.append(made)
@@ -151,14 +154,16 @@ class _Exporter:
             )
         return self.plain
 
-    def rig(self, skin: neutral.Skin) -> tuple[int, Ints]:
-        """The collection of an armature. Skins are in the armature's space, so that the skeleton's own matrix is none."""
-        if skin.node not in self.rigs:
-            fps = self.scene.fps or FPS
-            collection, place = skeletons.from_armature(self.scene, skin.node, fps, self.made.warnings)
+    def rig(self, skin: neutral.Skin, node: neutral.Node) -> tuple[int, Ints]:
+        """The collection of an armature: its skeleton's matrix is the armature's, seen from the skin that hangs on it."""
+        matrix = node.transform.matrix if node.parent == skin.node else np.eye(4, dtype=np.float32)
+        key = skin.node, matrix.tobytes()
+        if key not in self.rigs:
+            collection, place = skeletons.from_armature(self.scene, skin.node, self.scene.fps or FPS, self.made.warnings)
+            collection.matrix = np.linalg.pinv(matrix.astype(np.float64)).astype("<f4").T.reshape(-1)
             self.made.collections.append(collection)
-            self.rigs[skin.node] = len(self.made.collections), place
-        return self.rigs[skin.node]
+            self.rigs[key] = len(self.made.collections), place
+        return self.rigs[key]
 
     # ---------------------------------------------------------------------------------------------------------- cameras
 

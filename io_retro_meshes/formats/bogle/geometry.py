@@ -15,6 +15,8 @@ from ..binary import encode
 from .document import SKINNED_VERTEX, VERTEX, Array, Geometry
 
 INFLUENCES = 3  # bones a vertex can have
+# Normals that agree to so many digits are one: Blender's differ in the last bits between the triangles of a flat face.
+DIGITS = 5
 
 
 # -------------------------------------------------------------------------------------------------------------- import
@@ -121,7 +123,8 @@ def from_mesh(mesh: neutral.Mesh, clamp: bool, warnings: list[str]) -> tuple[Geo
         warnings.append(f"{mesh.name}: has no UV map; the texture coordinates are 0, and its tangents mean nothing.")
     tangent, sign = tangents(positions, corner_values(mesh, normals), corner_values(mesh, uvs))
     frame = Layer("tangent", np.concatenate([tangent, sign[:, None]], 1), "CORNER")
-    split_up = engine_vertices(mesh, [normals, uvs, frame])
+    rounded = replace(normals, data=np.round(normals.data, DIGITS))
+    split_up = engine_vertices(mesh, [rounded, uvs, replace(frame, data=np.round(frame.data, DIGITS))])
     used, indices = np.unique(split_up.corners, return_inverse=True)
     corner, source = split_up.corner[used], split_up.source[used]
     vertices = np.zeros(len(used), VERTEX)
@@ -175,7 +178,7 @@ def tangents(positions: Floats, normals: Floats, uvs: Floats) -> tuple[Floats, F
     flat = _across(np.repeat(along_u, 3, 0), normal)
     weight = np.where(np.repeat(area != 0, 3), _angles(points, normal), 0)
     corner_sign = np.repeat(sign, 3)
-    key = np.concatenate([positions, normals, uvs, corner_sign[:, None]], 1).astype(np.float32) + np.float32(0)
+    key = np.concatenate([positions, np.round(normals, DIGITS), uvs, corner_sign[:, None]], 1).astype(np.float32) + np.float32(0)
     _, group = np.unique(np.ascontiguousarray(key).view("V36")[:, 0], return_inverse=True)
     group = group.reshape(-1)
     total = np.stack([np.bincount(group, weight * flat[:, axis]) for axis in range(3)], 1)[group]

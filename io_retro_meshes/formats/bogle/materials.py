@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import maths
 from ... import scene as neutral
 from ...scene import Floats
 from ...textures import PICTURES, base_name
@@ -30,15 +31,13 @@ USES: Use = {
 ON = 0.001  # the engine's exporter takes a blending mode above this for on
 
 
-def srgb(linear: Floats) -> Floats:
+def srgb(color: Any) -> Floats:
     """Colours of the file are as Blender computes with them; a Scene has them as people pick them."""
-    linear = np.clip(linear, 0, 1e6)
-    return np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055).astype(np.float32)
+    return maths.linear_to_srgb(np.clip(np.asarray(color, np.float64), 0, 1e6)).astype(np.float32)
 
 
-def linear(color: Floats) -> Floats:
-    color = np.clip(color, 0, None)
-    return np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4).astype(np.float32)
+def linear(color: Floats) -> tuple[float, ...]:
+    return tuple(maths.srgb_to_linear(np.clip(color[:3].astype(np.float64), 0, None)).tolist())
 
 
 # -------------------------------------------------------------------------------------------------------------- import
@@ -57,7 +56,7 @@ def to_scene(material: Material, number: int, images: dict[str, int], scene: neu
     if {"Normal", "Bump"} <= linked:
         scene.warnings.append(f"{name}: has a normal and a bump texture, which exclude each other; the normal texture is used.")
     made.settings["bogle"] = _sockets(values, linked)
-    _describe(made)
+    describe(made)
     return made
 
 
@@ -109,12 +108,12 @@ def _layer(socket: str, name: str, images: dict[str, int], scene: neutral.Scene)
     return neutral.TextureLayer(images[name], use=USES[socket], settings={"bogle": {"texture": socket}})
 
 
-def _describe(material: neutral.Material) -> None:
+def describe(material: neutral.Material) -> None:
     """What formats without an Uber material can know of it."""
     values = material.settings["bogle"]
-    diffuse = srgb(np.array(values["Base Diffuse"], np.float32))
+    diffuse = srgb(values["Base Diffuse"])
     material.color = np.append(diffuse, np.float32(np.clip(values["Opacity"], 0, 1)))
-    material.emission = srgb(np.array(values["Base Emissive"], np.float32))
+    material.emission = srgb(values["Base Emissive"])
     material.specular = float(np.clip(max(values["Base Specular"]), 0, 1))
     material.roughness = float((2 / (max(values["Specular Power"], 0) + 2)) ** 0.25)
     material.threshold = values["Alpha Threshold"]
@@ -168,7 +167,7 @@ def _texture_layers(material: neutral.Material, warnings: list[str]) -> dict[str
 
 def _nearest(material: neutral.Material) -> dict[str, Any]:
     """The Uber values that look most like a material that is not one."""
-    color = tuple(map(float, linear(material.color[:3])))
+    color = linear(material.color)
     uses = {layer.use for layer in material.layers}
     roughness = float(np.clip(material.roughness, 0.05, 1))
     shine = float(np.clip(material.specular, 0, 1)) * (1 - 0.8 * roughness)
@@ -192,7 +191,7 @@ def _nearest(material: neutral.Material) -> dict[str, Any]:
 def _emission(material: neutral.Material, color: tuple[float, ...], uses: set[Any]) -> tuple[float, ...]:
     if material.full_bright:
         return (0.0, 0.0, 0.0) if "COLOR" in uses else color
-    return tuple(map(float, linear(material.emission[:3])))
+    return linear(material.emission)
 
 
 def default() -> Material:
