@@ -36,7 +36,10 @@ class ActionBuilder:
         whole = neutral.Clip("", 0, 0, {})
         if timeline is not None and timeline.tracks:
             whole = neutral.Clip(timeline.name, timeline.first, timeline.last, self._blender_tracks(timeline.tracks))
-            made += self._actions(self.name, whole, timeline.markers, "TIMELINE" if self.scene.clips else "ACTION", assign=True)
+            # Without slots each object has an action of its own: they are parts of one animation, not one after the other.
+            parts_of_one = not compat.HAS_SLOTS and len({node for node, _ in timeline.tracks}) > 1
+            role = "TIMELINE" if self.scene.clips or parts_of_one else "ACTION"
+            made += self._actions(self.name, whole, timeline.markers, role, assign=True)
         for clip in self.scene.clips:
             if clip.tracks is None:
                 tracks, role = animation.cut(whole, clip.first, clip.last, "NLERP"), "SEQUENCE"
