@@ -6,6 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from io_retro_meshes.formats.bo3d.document import BONE, HALF_VERTEX, KEY, VERTEX, Document, Entity, Mesh, floats
+from io_retro_meshes.maths import quaternion_multiply
+from io_retro_meshes.scene import Armature, Bone, Channel, Clip, Layer, Node, Scene, Skin, Track, Transform
+from io_retro_meshes.scene import Mesh as SceneMesh
 
 FACES = [
     (0, 2, 1),
@@ -92,3 +95,57 @@ def any_document(random: np.random.Generator) -> Document:
             entity.mesh.bones = np.array(ranges, BONE) if ranges else entity.mesh.bones
         entities.append(entity)
     return Document(entities)
+
+
+# ---------------------------------------------------------------------------------------------------------------- scenes
+
+
+def matrix_of(location: tuple[float, ...], rotation: tuple[float, ...], scale: float = 1.0) -> np.ndarray:
+    return Transform(*map(floats_of, (location, rotation, (scale,) * 3))).matrix
+
+
+def floats_of(values: tuple[float, ...]) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+def rig_scene(scale: float = 1.0, mirrored: bool = False) -> Scene:
+    """Two arms of turned bones below an armature of any scale, a mesh of four boxes on them, and a sword in a hand."""
+    rows, triangles = boxes((0, 0, 1), (1, 0, 1), (2, 0, 1), (-1, 0, 1))
+    mesh = SceneMesh("Body", rows["position"].astype(np.float32), triangles.astype(np.int32).reshape(-1))
+    mesh.normals = Layer("normals", rows["normal"][triangles].reshape(-1, 3).astype(np.float32), "CORNER")
+    mesh.uvs = [Layer("UVMap", rows["uv"][triangles].reshape(-1, 2).astype(np.float32), "CORNER")]
+    mesh.skin = Skin(0, np.arange(32, dtype=np.int32), np.repeat(np.int32([3, 2, 0, 1]), 8), np.ones(32, np.float32))
+    binds = [
+        matrix_of((0, 0, 0.5), turn(30, 1, 2, 3)),
+        matrix_of((0.5, 0, 1), turn(100, 0, 1, 0)),
+        matrix_of((1.5, 0, 1), turn(-70, 1, 1, 0)),
+        matrix_of((-0.5, 0, 1), turn(180, 0, 0, 1)),
+    ]
+    bones = []
+    for name, parent, bind in zip(("Spine", "Arm", "Hand", "Other"), (-1, 0, 1, 0), binds, strict=True):
+        local = np.linalg.inv(binds[parent]) @ bind if parent >= 0 else bind
+        bones.append(Bone(name, parent, bind, Transform.from_matrix(local)))
+    sword, faces = boxes((0, 0, 0.5))
+    blade = SceneMesh("Sword", sword["position"].astype(np.float32), faces.astype(np.int32).reshape(-1))
+    sizes = floats_of((scale, scale, -scale if mirrored else scale))
+    nodes = [
+        Node(
+            "Rig",
+            transform=Transform(floats_of((1, 2, 3)), floats_of(turn(50, 1, 0, 1)), sizes),
+            armature=Armature("Rig", bones),
+        ),
+        Node("Body", parent=0, mesh=0),
+        Node(
+            "Sword", parent=0, parent_bone=2, transform=Transform(floats_of((0.2, 0, 0)), scale=floats_of((1, 2, 0.5))), mesh=1
+        ),
+    ]
+    tracks = {}
+    for index, bone in enumerate(bones):
+        turns = [
+            quaternion_multiply(bone.transform.rotation, floats_of(turn(angle, 1, index, 2))) for angle in (0, 70, -50, 160)
+        ]
+        moves = [bone.transform.location + floats_of((0, step * 0.1, 0)) for step in range(2)]
+        tracks[0, index] = Track(
+            Channel(floats_of((1, 30)), np.array(moves)), Channel(floats_of((1, 8, 20, 30)), np.array(turns, np.float32))
+        )
+    return Scene(nodes, [mesh, blade], timeline=Clip("Animation", 1, 30, tracks))

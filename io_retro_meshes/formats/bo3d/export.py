@@ -187,6 +187,7 @@ class _Export:
         moved = baked @ pose @ np.linalg.inv(bone.bind.astype(np.float64)) @ np.linalg.inv(baked)
         head = (baked @ [*(bone.bind[:3, 3] if bone.head is None else bone.head), 1])[:3]
         rigid, scale, _ = self.rigid(moved, bone.name)
+        rigid[0] = np.eye(4)
         rigid[:, :3, 3] = moved[:, :3, :3] @ head + moved[:, :3, 3]
         return rigid, scale
 
@@ -238,6 +239,7 @@ class _Export:
     def entity(self, name: bytes, item: Item, local: Matrices, scale: Matrices, size: float) -> Entity:
         location = local[:, :3, 3]
         rotation = maths.continuous(maths.matrix_to_quaternion(local[:, :3, :3]))
+        rotation[np.abs(rotation) < 1e-9] = 0  # what is left of turning there and back
         entity = Entity(
             name,
             item.parent,
