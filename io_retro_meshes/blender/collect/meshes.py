@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ... import maths
 from ... import scene as neutral
 from .. import properties
 
@@ -87,7 +88,10 @@ def _colors(data: bpy.types.Mesh, corners: np.ndarray) -> list[neutral.Layer]:
     """Colour attributes, the one that renders first."""
     found = []
     for attribute in data.color_attributes:
-        values = _get(attribute.data, "color_srgb", len(attribute.data), 4)
+        as_bytes = attribute.data_type == "BYTE_COLOR"
+        values = _get(attribute.data, "color_srgb" if as_bytes else "color", len(attribute.data), 4)
+        if not as_bytes:
+            values[:, :3] = maths.linear_to_srgb(values[:, :3])
         if attribute.domain == "CORNER":
             values = values[corners]
         elif attribute.domain != "POINT":
