@@ -20,6 +20,8 @@ ATTRIBUTE_FIELDS = {
     "FLOAT_VECTOR": ("vector", np.float32, 3),
 }
 
+SAME_NORMAL = np.cos(np.radians(0.7))
+
 # What Blender itself keeps in attributes, and this module reads by other ways.
 OWN_ATTRIBUTES = {"position", "material_index", "sharp_face", "sharp_edge", "custom_normal", "crease_edge", "crease_vert"}
 
@@ -39,7 +41,7 @@ def collect_mesh(data: bpy.types.Mesh, quads: bool, tangents: bool) -> neutral.M
     sharp = data.attributes.get("sharp_face")
     if sharp is not None and sharp.domain == "FACE":
         mesh.smooth = ~_get(sharp.data, "value", len(data.polygons), 1, np.bool_)[faces]
-    mesh.normals = _normals(data, corners)
+    mesh.normals = _normals(data, all_corners, corners)
     for layer in data.uv_layers:
         mesh.uvs.append(neutral.Layer(layer.name, _get(layer.uv, "vector", len(data.loops), 2)[corners], "CORNER"))
     mesh.colors = _colors(data, corners)
@@ -78,10 +80,16 @@ def _faces(data: bpy.types.Mesh, quads: bool) -> tuple[np.ndarray, np.ndarray | 
     return corners.astype(np.int32), starts.astype(np.int32), face_of[order].astype(np.int32)
 
 
-def _normals(data: bpy.types.Mesh, corners: np.ndarray) -> neutral.Layer:
+def _normals(data: bpy.types.Mesh, vertices: np.ndarray, corners: np.ndarray) -> neutral.Layer:
+    """Blender keeps custom normals in 16 bits a corner: those of a vertex that differ by no more than that are one again."""
     if data.normals_domain == "POINT":
         return neutral.Layer("normal", _get(data.vertex_normals, "vector", len(data.vertices), 3))
-    return neutral.Layer("normal", _get(data.corner_normals, "vector", len(data.loops), 3)[corners], "CORNER")
+    values = _get(data.corner_normals, "vector", len(data.loops), 3)
+    first = np.zeros(len(data.vertices), np.int32)
+    first[vertices[::-1]] = np.arange(len(vertices), dtype=np.int32)[::-1]
+    shared = values[first[vertices]]
+    same = np.einsum("ij,ij->i", values, shared) > SAME_NORMAL
+    return neutral.Layer("normal", np.where(same[:, None], shared, values)[corners], "CORNER")
 
 
 def _colors(data: bpy.types.Mesh, corners: np.ndarray) -> list[neutral.Layer]:
