@@ -107,7 +107,7 @@ def matrix_keys(name: str) -> Animation:
 def arm(bound: float = 0.3) -> Document:
     """A skinned column on two bones, bound in another pose than the one it rests in."""
     rows = vertices.make(0x112, 16)
-    rows["position"] = np.concatenate([CORNERS + [[0, 1, 0]], CORNERS + [[0, 3, 0]]]) * (0.5, 1, 0.5)
+    rows["position"] = (np.tile(CORNERS, (2, 1)) + np.repeat([[0, 1, 0], [0, 3, 0]], 8, 0)) * (0.5, 1, 0.5)
     rows["normal"] = np.tile(CORNERS / np.sqrt(3), (2, 1))
     skin = mesh(rows, 0x112, np.concatenate([FACES, FACES + 8]))
     upper = np.linalg.inv(frame("", at=(0, 2, 0), turn=bound).matrix)
