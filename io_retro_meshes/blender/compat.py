@@ -82,12 +82,18 @@ def action_curves(action: bpy.types.Action) -> Iterator[tuple[Any, list[bpy.type
 HAS_FREE_NORMALS = bpy.app.version >= (4, 5, 0)
 
 
-def set_normals(mesh: bpy.types.Mesh, normals: np.ndarray, domain: str, deformed: bool) -> None:
-    """Custom normals, a float32 row for each vertex (POINT) or corner (CORNER)."""
-    if HAS_FREE_NORMALS and not deformed:
-        attribute = mesh.attributes.new("custom_normal", "FLOAT_VECTOR", domain)
-        attribute.data.foreach_set("vector", np.ascontiguousarray(normals, np.float32).reshape(-1))
-    elif domain == "POINT":
+def set_free_normals(mesh: bpy.types.Mesh, normals: np.ndarray, domain: str, deformed: bool) -> bool:
+    """Custom normals as they are, a row for each vertex (POINT) or corner (CORNER). False where that cannot be."""
+    if not HAS_FREE_NORMALS or deformed:
+        return False
+    attribute = mesh.attributes.new("custom_normal", "FLOAT_VECTOR", domain)
+    attribute.data.foreach_set("vector", np.ascontiguousarray(normals, np.float32).reshape(-1))
+    return True
+
+
+def set_split_normals(mesh: bpy.types.Mesh, normals: np.ndarray, domain: str) -> None:
+    """Custom normals relative to the faces around them: they follow an armature. A list is faster here than an array."""
+    if domain == "POINT":
         mesh.normals_split_custom_set_from_vertices(normals.tolist())
     else:
         mesh.normals_split_custom_set(normals.tolist())

@@ -162,7 +162,7 @@ def _set_attribute(data: bpy.types.Mesh, layer: neutral.Layer) -> None:
 def _set_normals(data: bpy.types.Mesh, mesh: neutral.Mesh) -> None:
     if mesh.normals is None or not len(mesh.corners):
         return
-    normals, domain = mesh.normals.data, mesh.normals.domain
+    normals, domain = np.nan_to_num(mesh.normals.data), mesh.normals.domain
     if mesh.smooth is not None and not mesh.smooth.all():
         # Flat faces show their own normal, whatever the file says of their vertices.
         face_normals = np.empty(len(data.polygons) * 3, np.float32)
@@ -172,7 +172,30 @@ def _set_normals(data: bpy.types.Mesh, mesh: neutral.Mesh) -> None:
         flat = np.repeat(~mesh.smooth, sizes)
         normals = np.where(flat[:, None], np.repeat(face_normals.reshape(-1, 3), sizes, 0), by_corner)
         domain = "CORNER"
-    compat.set_normals(data, np.nan_to_num(normals), domain, deformed=mesh.skin is not None)
+    if not compat.set_free_normals(data, normals, domain, deformed=mesh.skin is not None):
+        _part_twins(data, mesh)
+        compat.set_split_normals(data, normals, domain)
+
+
+def _part_twins(data: bpy.types.Mesh, mesh: neutral.Mesh) -> None:
+    """Makes the edges of a face and its reversed twin sharp.
+
+    Blender keeps a custom normal as an angle from the mean of the faces around: of twins that mean is nothing at all.
+    """
+    corners = mesh.corners.astype(np.int64)
+    numbers = [np.add.reduceat(corners**power, mesh.starts) for power in (1, 2)]
+    numbers.append(np.maximum.reduceat(corners, mesh.starts))
+    order = np.lexsort(numbers)
+    same = np.logical_and.reduce([np.diff(number[order]) == 0 for number in numbers])
+    if not same.any():
+        return
+    twins = np.zeros(mesh.face_count, bool)
+    twins[order[1:][same]] = twins[order[:-1][same]] = True
+    edges = np.empty(len(corners), np.int32)
+    data.attributes[".corner_edge"].data.foreach_get("value", edges)
+    sharp = np.zeros(len(data.edges), bool)
+    sharp[edges[np.repeat(twins, np.diff(np.append(mesh.starts, len(corners))))]] = True
+    data.attributes.new("sharp_edge", "BOOLEAN", "EDGE").data.foreach_set("value", sharp)
 
 
 def _flat(values: np.ndarray, dtype: Any) -> np.ndarray:
