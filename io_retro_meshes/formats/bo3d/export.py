@@ -25,6 +25,7 @@ Array = npt.NDArray[Any]
 Matrices = npt.NDArray[np.float64]  # (1 + frames, 4, 4): at rest, then on each frame
 
 LONGEST = 20000  # frames that are all looked at
+SHARE = 0.25  # of the tolerance for each bone, as the errors of one add to those of its parents
 STILL = 1e-4  # a scale that changes less than this does not
 
 
@@ -66,7 +67,7 @@ class _Export:
 
     def take_timeline(self) -> None:
         clip, parts = animation.one_timeline(self.scene, first=1)
-        if clip is None or not clip.tracks or not self.options.animation:
+        if clip is None or not clip.tracks:
             return
         self.tracks = clip.tracks
         first, self.last = int(np.ceil(clip.first)), int(np.floor(clip.last))
@@ -234,6 +235,8 @@ class _Export:
         if any(len(entity.keys) for entity in made):
             # As many frames as keys and the rest pose, or the engine misreads the length.
             made[0].length = max([self.last + self.shift() + 1, *(len(entity.keys) + 1 for entity in made)])
+            if not self.tracks:
+                self.warnings.append("The file's rest pose is the one the skin was bound in; the pose of the bones is frame 1.")
         return made
 
     def entity(self, name: bytes, item: Item, local: Matrices, scale: Matrices, size: float) -> Entity:
@@ -251,16 +254,15 @@ class _Export:
             entity.mesh.bones = item.part.ranges(len(item.bones))
             entity.mesh.bones["entity"] = item.bones
         frames = np.concatenate([[engine.REST_FRAME], self.frames.astype(np.int64) + self.shift()])
-        tolerance = self.options.tolerance
+        tolerance = self.options.key_tolerance * SHARE
         keep = np.zeros(len(frames), bool)
         for values, limit, kind in (
             (location, tolerance * size, ""),
-            (rotation, tolerance * 2, "NLERP"),
+            (rotation, tolerance, "NLERP"),
             (scale, tolerance, ""),
         ):
             keep[maths.reduce_keys(frames.astype(np.float64), values, limit, kind)] = True
         keep[0] = False  # the engine puts the rest pose there itself
-        keep &= self.options.animation
         entity.keys = np.zeros(int(keep.sum()), KEY)
         entity.keys["frame"] = frames[keep]
         entity.keys["position"] = axes.vectors_to_file(location[keep])

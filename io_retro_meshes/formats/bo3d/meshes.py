@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import numpy.typing as npt
 from ... import maths, scene, surfaces
 from ...scene import Floats, Image, Ints, Layer, Material, Scene, TextureLayer
 from ...textures import base_name
-from ..binary import decode
 from . import axes, document
 from .document import Document
 
@@ -21,7 +21,8 @@ SMALLEST_HALF = 2.0**-14  # the loader makes nothing of smaller ones
 
 
 class Meshes:
-    def __init__(self, source: Document, target: Scene) -> None:
+    def __init__(self, source: Document, target: Scene, decode: Callable[[bytes], str]) -> None:
+        self.decode = decode
         self.source = source
         self.scene = target
         self.materials: dict[tuple[Any, ...], int] = {}
@@ -105,7 +106,7 @@ class Meshes:
         """Entities that look the same share one."""
         key = (source.texture, source.color[:3], float(source.alpha), source.fx, source.has_colors)
         if key not in self.materials:
-            texture = decode(source.texture)
+            texture = self.decode(source.texture)
             self.materials[key] = len(self.scene.materials)
             self.scene.materials.append(self.new_material(source, texture, name))
         return self.materials[key]

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ImportOptions:
-    animation: bool = True
+    encoding: str = "AUTO"  # the code page of names; AUTO: UTF-8 where it is that, else Windows-1252
 
 
 @dataclass(frozen=True)
 class ExportOptions:
     half_floats: bool = False  # 16-bit vertex floats: half the size, three digits
     colors: bool = True
-    textures: bool = True
-    animation: bool = True
-    tolerance: float = 4e-6  # of what leaves out keys: parts of the model's size, and twice that in radians
+    key_tolerance: float = 2e-5  # of keys that are left out: a part of the model's size, or radians

@@ -140,7 +140,7 @@ class Cutter:
         if colored and (red, green, blue) != (255, 255, 255):
             self.losses.colors.add(material.name)
         name = b""
-        if texture is not None and self.options.textures:
+        if texture is not None:
             name = encode(self.scene.images[texture.image].name)
         return {
             "texture": name,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from ... import maths
 from ...scene import Armature, Bone, Channel, Clip, Floats, Node, Scene, Skin, Target, Track, Transform
+from ..binary import decode
 from . import axes, engine
 from .document import Document, Entity
 from .meshes import Meshes
@@ -24,22 +26,24 @@ def to_scene(document: Document, options: ImportOptions | None = None) -> Scene:
         return _Translation(document, options or ImportOptions()).run()
 
 
+def _decoder(encoding: str) -> Callable[[bytes], str]:
+    if encoding == "AUTO":
+        return decode
+    return lambda text: text.decode(encoding, "replace")
+
+
 class _Translation:
     def __init__(self, document: Document, options: ImportOptions) -> None:
         self.document = document
-        self.options = options
-        self.scene = Scene(
-            warnings=list(document.warnings),
-            interpolation="NLERP",
-            settings={"bo3d": {"version": document.version, "half_floats": document.vfloat == 16}},
-        )
+        self.decode = _decoder(options.encoding)
+        self.scene = Scene(warnings=list(document.warnings), interpolation="NLERP")
         self.parents = engine.parents(document)
         self.rigs = find_rigs(document, self.parents)
         self.skinned_by = {index: rig for rig in self.rigs for index in rig.meshes}
         self.bone_of = {index: rig for rig in self.rigs for index in rig.bones}
         self.transforms = [_transform(entity) for entity in document.entities]
         self.globals = _products([transform.matrix for transform in self.transforms], self.parents)
-        self.meshes = Meshes(document, self.scene)
+        self.meshes = Meshes(document, self.scene, self.decode)
         self.tracks: dict[Target, Track] = {}
         self.armatures: dict[int, int] = {}  # id of a rig -> its node
         self.targets: dict[int, Target] = {}  # entity -> the node, or the bone, that is it
@@ -90,7 +94,7 @@ class _Translation:
         return node
 
     def name(self, index: int) -> str:
-        return self.document.entities[index].text or f"Entity {index}"
+        return self.decode(self.document.entities[index].name) or f"Entity {index}"
 
     def add_node(self, node: Node, parent: int) -> int:
         """Below the node or the bone that the entity `parent` became."""
@@ -102,7 +106,7 @@ class _Translation:
     def place(self, index: int, target: Target) -> None:
         self.targets[index] = target
         entity = self.document.entities[index]
-        if len(entity.keys) and self.options.animation:
+        if len(entity.keys):
             track = _track(entity, self.transforms[index])
             if track.location or track.rotation or track.scale:
                 self.tracks[target] = track
