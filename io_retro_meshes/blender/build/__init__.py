@@ -38,7 +38,7 @@ def build(context: bpy.types.Context, scene: neutral.Scene, path: Path, options:
     if context.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
     scene = neutral.scaled(scene, options.scale)
-    built = Built(warnings=list(scene.warnings))
+    built = Built(warnings=scene.warnings)
     still = not bpy.data.actions
     images: list[bpy.types.Image | None] = [None] * len(scene.images)
     if options.use_textures:

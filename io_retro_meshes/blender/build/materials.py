@@ -8,7 +8,6 @@ alpha = cut(factor * vertex alpha * texture), and the light path trick for unlit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 
 import bpy
 import numpy as np
@@ -16,11 +15,14 @@ import numpy as np
 from ... import maths
 from ...scene import Image, Material, Scene, TextureLayer, uv_name
 from .. import compat, properties
+from . import uber
 from .nodes import Tree, Value
 
 Images = Sequence[bpy.types.Image | None]
 # Layers that commute with the colour: they may come before it, where the glTF exporter looks for them.
 PRODUCTS = {"MULTIPLY", "MULTIPLY_2X"}
+# More than any engine draws. Blender takes minutes over a graph of thousands.
+MOST_LAYERS = 64
 # On the filter of a surface that multiplies: light makes no difference to it.
 FULL_BRIGHT = "Full Bright"
 # Cells of a stipple's checkerboard across the window. The real one is as fine as the screen, which nodes do not know.
@@ -28,6 +30,10 @@ STIPPLE_CELLS = 400.0
 
 
 def build_materials(scene: Scene, images: Images) -> list[bpy.types.Material]:
+    for material in scene.materials:
+        if len(material.layers) > MOST_LAYERS:
+            scene.warnings.append(f'"{material.name}" has {len(material.layers)} textures; the first {MOST_LAYERS} are kept')
+            material.layers = material.layers[:MOST_LAYERS]
     return [build_material(material, scene.images, images) for material in scene.materials]
 
 
@@ -35,9 +41,7 @@ def build_material(material: Material, pictures: Sequence[Image], images: Images
     made = bpy.data.materials.new(compat.short_name(material.name, "Material"))
     tree = Tree(compat.material_nodes(made))
     tree.tree.nodes.clear()
-    if material.graph == "bogle" and find_spec(".uber", __package__):
-        from . import uber
-
+    if material.graph == "bogle":
         uber.build_graph(tree, material, pictures, images)
     else:
         _build_graph(tree, material, pictures, images)
@@ -86,13 +90,11 @@ def _build_graph(tree: Tree, material: Material, pictures: Sequence[Image], imag
 
 def _texture(tree: Tree, index: int, layer: TextureLayer, image: bpy.types.Image | None, explicit: bool) -> bpy.types.Node:
     """The image node of a layer, with the coordinates it is looked up at."""
-    node = tree.add("ShaderNodeTexImage", name=f"Layer {index}", image=image)
+    coordinates = _coordinates(tree, layer, explicit)
+    node = tree.add("ShaderNodeTexImage", {"Vector": coordinates}, name=f"Layer {index}", image=image)
     node.label = f"{layer.use} {layer.blend}".replace("_", " ").title()
     node.interpolation = "Closest" if layer.nearest else "Linear"
     node.extension = "EXTEND" if any(layer.clamp) else "REPEAT"
-    coordinates = _coordinates(tree, layer, explicit)
-    if coordinates is not None:
-        tree.put(node.inputs["Vector"], coordinates)
     node.retro_meshes.use = layer.use
     node.retro_meshes.blend = layer.blend
     properties.apply(node, layer.settings)

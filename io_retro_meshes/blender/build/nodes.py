@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -81,14 +82,23 @@ class Tree:
         """Columns from right to left by how far a node is from the end; nodes that are linked to nothing below."""
         nodes = list(self.tree.nodes)
         links = [(link.from_node.name, link.to_node.name) for link in self.tree.links]
-        column = dict.fromkeys((node.name for node in nodes), 0)
-        for _ in nodes:
-            for source, target in links:
-                column[source] = max(column[source], column[target] + 1)
+        sources: dict[str, list[str]] = {node.name: [] for node in nodes}
+        for source, target in links:
+            sources[target].append(source)
+        column = dict.fromkeys(sources, 0)
+        waiting = Counter(source for source, _ in links)
+        ready = [name for name in sources if not waiting[name]]
+        for name in ready:  # grows as the nodes to the right of others are placed
+            for source in sources[name]:
+                column[source] = max(column[source], column[name] + 1)
+                waiting[source] -= 1
+                if not waiting[source]:
+                    ready.append(source)
+        last = max(column.values(), default=0)
         linked = {name for link in links for name in link}
         height: dict[int, float] = {}
         for node in sorted(nodes, key=lambda node: node.name not in linked):
-            place = column[node.name] if node.name in linked or len(nodes) == 1 else max(column.values())
+            place = column[node.name] if node.name in linked else last
             top = height.get(place, 0)
             node.location = (-COLUMN * place, -top)
             height[place] = top + HEIGHTS.get(node.bl_idname, 190) + GAP
