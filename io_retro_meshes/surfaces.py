@@ -29,7 +29,11 @@ class Vertices:
 
     def values(self, layer: Layer) -> Array:
         """A layer of the mesh, a row for each engine vertex."""
-        return layer.data[self.corner if layer.domain == "CORNER" else self.source]
+        if layer.domain != "CORNER":
+            return layer.data[self.source]
+        if not len(layer.data):  # nothing but loose vertices
+            return np.zeros((len(self.corner), *layer.data.shape[1:]), layer.data.dtype)
+        return layer.data[self.corner]
 
 
 def corner_values(mesh: Mesh, layer: Layer) -> Array:

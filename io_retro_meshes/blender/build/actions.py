@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import animation, maths
 from ... import scene as neutral
-from .. import compat
+from .. import compat, properties
 from .armatures import BuiltArmature, pose_track
 
 # Where a curve through the components of two rotations strays this far (radians) from the engine's arc, keys are added.
@@ -49,6 +49,8 @@ class ActionBuilder:
             parts = self._actions(clip.name, cut, clip.markers, role, assign=not made)
             for action, source in zip(parts, made, strict=False):
                 action.retro_meshes.timeline = source if role == "SEQUENCE" else None
+            for action in parts:
+                properties.apply(action, clip.settings)
             made += parts
         return made
 

@@ -15,7 +15,7 @@ from mathutils import Matrix
 
 from ... import maths
 from ... import scene as neutral
-from .. import compat
+from .. import compat, properties
 from .armatures import bone_order, file_axes, pose_matrices
 from .objects import ObjectCollector
 
@@ -41,7 +41,8 @@ def collect_animation(collector: ObjectCollector, options: Any) -> None:
                 for source, pose in rest:
                     _set_pose(source, pose)
                 first, last = _assign(collector, owners)
-                scene.clips.append(neutral.Clip(name, first, last, sampler.tracks(first, last), _markers(owners)))
+                settings = properties.collect(owners[0].action)
+                scene.clips.append(neutral.Clip(name, first, last, sampler.tracks(first, last), _markers(owners), settings))
         elif plan.range is not None:
             first, last = plan.range
             scene.timeline = neutral.Clip("timeline", first, last, sampler.tracks(first, last), _markers(plan.assigned))
@@ -144,7 +145,8 @@ def _bone_names(curves: list[bpy.types.FCurve]) -> set[str]:
 
 def _range(action: bpy.types.Action) -> neutral.Clip:
     first, last = action.frame_range
-    return neutral.Clip(action.name, float(first), float(last), markers=_markers([Owner(None, action)]))
+    settings = properties.collect(action)
+    return neutral.Clip(action.name, float(first), float(last), markers=_markers([Owner(None, action)]), settings=settings)
 
 
 def _markers(owners: list[Owner]) -> list[tuple[float, str]]:

@@ -48,6 +48,8 @@ def collect_mesh(data: bpy.types.Mesh, quads: bool, tangents: bool) -> neutral.M
     mesh.attributes = _attributes(data, corners, faces)
     if tangents and data.uv_layers:
         mesh.attributes += _tangents(data, corners)
+    if not len(data.polygons) and len(data.edges):
+        mesh.edges = _get(data.edges, "vertices", len(data.edges), 2, np.int32)
     mesh.settings = properties.collect(data)
     return mesh
 
