@@ -142,9 +142,38 @@ def test_clips_become_actions_and_actions_clips(blender: Any, tmp_path: Path) ->
     written = there_and_back(blender, dbo.write(document), tmp_path)
     assert "wave" in blender.data.actions
     engine.walk(written)
-    entries = dbo.read(written).animation_sets()
-    assert [(entry.name, entry.type, entry.start, entry.finish) for entry in entries[1:]] == [("wave", 124, 2.0, 6.0)]
+    clips = [
+        (entry.name, entry.type, entry.start, entry.finish, entry.footfall_1) for entry in dbo.read(written).animation_sets()
+    ]
+    assert clips[1:] == [("wave", 124, 2.0, 6.0, 3)]
     assert apart(engine.pose(dbo.write(document), 4), engine.pose(written, 4)) < 1e-4
+
+
+def test_several_actions_become_clips_of_one_timeline(blender: Any, tmp_path: Path) -> None:
+    (tmp_path / "arm.dbo").write_bytes(dbo.write(made.arm()))
+    blender.ops.import_scene.dbo(filepath=str(tmp_path / "arm.dbo"))
+    first = blender.data.actions[0]
+    first.copy().name = "again"
+    expected = {frame: shown(blender, frame) for frame in (0, 4, 10)}
+    blender.ops.export_scene.dbo(filepath=str(tmp_path / "two.dbo"))
+    data = (tmp_path / "two.dbo").read_bytes()
+    engine.walk(data)
+    sets = dbo.read(data).animation_sets()
+    assert [(entry.name, entry.type, entry.finish - entry.start) for entry in sets[1:]] == [
+        (name, 124, 10.0) for name in sorted([first.name, "again"])
+    ]
+    for entry in sets[1:]:
+        for frame, points in expected.items():
+            assert apart(points, engine.pose(data, entry.start + frame)) < 1e-4
+
+
+def test_lines_and_points_have_no_faces(blender: Any, tmp_path: Path) -> None:
+    mesh = made.box()
+    mesh.primitive_type = 2
+    written = there_and_back(blender, dbo.write(made.document(made.frame("wires", mesh))), tmp_path)
+    assert len(blender.data.meshes["wires"].edges) == 18 and not blender.data.meshes["wires"].polygons
+    again = dbo.read(written).root.frame.mesh
+    assert (again.primitive_type, again.draw_primitives, again.vertex_count) == (2, 18, 8)
 
 
 def test_flags_travel_as_typed_settings(blender: Any, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from io_retro_meshes import animation
 from io_retro_meshes.formats import dbo
 from io_retro_meshes.formats.dbo import vertices
-from io_retro_meshes.formats.dbo.document import AnimationSet, Bone
+from io_retro_meshes.formats.dbo.document import AnimationSet, Bone, Texture
 from io_retro_meshes.scene import Channel, Clip, Layer, Material, Mesh, Node, Scene, Track, Transform, floats
 from tests.conftest import corpus_files
 from tests.engines import dbo as engine
@@ -211,6 +211,21 @@ def test_parts_flags_and_textures_come_back() -> None:
     assert repr(again.materials) == repr(scene.materials) and again.nodes[0].hidden
     assert again.meshes[0].face_materials.tolist() == [0] * 4 + [1] * 8
     assert np.array_equal(again.meshes[0].colors[0].data, scene.meshes[0].colors[0].data)
+
+
+@pytest.mark.parametrize("effect", ["", "pbr.fx"])
+def test_textures_have_a_use_by_their_place_or_with_an_effect_by_their_stage(effect: str) -> None:
+    source = made.box()
+    stages = [0, 2, 4] if effect else [0, 0, 0, 0]
+    source.texture_count, source.textures = len(stages), [Texture(name=f"{i}.png", stage=s) for i, s in enumerate(stages)]
+    if effect:
+        source.effect = effect
+    uses = ["COLOR", "NORMAL", "ROUGHNESS"] if effect else ["COLOR", "NORMAL", "METALLIC", "ROUGHNESS"]
+    scene = dbo.to_scene(made.document(made.frame("x", source)))
+    assert [layer.use for layer in scene.materials[0].layers] == uses
+    again = dbo.to_scene(dbo.read(dbo.write(dbo.from_scene(scene))))
+    assert [layer.use for layer in again.materials[0].layers] == uses
+    assert [image.name for image in again.images] == [image.name for image in scene.images]
 
 
 def test_sub_frames_hang_on_their_mesh() -> None:

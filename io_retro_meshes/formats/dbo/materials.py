@@ -133,8 +133,12 @@ def _coordinates(texture: Texture, layer: TextureLayer, stage: int, uvs: int) ->
     if mode in (1, 2):
         layer.mapping = "SPHERE" if mode == 1 else "CUBE"
         return
-    wanted = mode - 10 if 10 <= mode <= 17 else 0 if mode == 3 else stage
-    layer.uv = min(wanted, max(uvs - 1, 0))
+    layer.uv = min(_uv_of(mode, stage), max(uvs - 1, 0))
+
+
+def _uv_of(mode: int, stage: int) -> int:
+    """The number of the UVs that a texture takes."""
+    return mode - 10 if 10 <= mode <= 17 else 0 if mode == 3 else stage
 
 
 def _colours(values: Any, made: Material) -> None:
@@ -186,32 +190,50 @@ def write_material(material: Material | None) -> bytes:
     return values.tobytes()
 
 
-def write_textures(material: Material | None, scene: Scene) -> list[Texture]:
+def write_textures(material: Material | None, scene: Scene, effect: str) -> list[Texture]:
+    """By stages, one over the other; or, where they are for other things than colour, each in the slot for its use."""
     layers = [layer for layer in (material.layers if material else []) if layer.image >= 0]
-    slots = any(layer.use != "COLOR" for layer in layers)
+    effect = material.settings.get("dbo", {}).get("effect", effect) if material else effect
+    if all(layer.use == "COLOR" for layer in layers):
+        return [_texture(layer, scene, place) for place, layer in enumerate(layers)]
+    uses = STAGE_USES if effect else SLOT_USES
+    slots: list[TextureLayer | None] = [None] * len(uses)
+    for layer in layers:
+        place = uses.index(layer.use) if layer.use in uses else len(uses) - 1
+        if slots[place] is None:
+            slots[place] = layer
+        else:
+            slots.append(layer)
+    while slots[-1] is None:
+        slots.pop()
     found = []
-    for place, layer in enumerate(layers):
-        settings = layer.settings.get("dbo", {})
-        stage = settings.get("stage")
-        if stage is None:
-            stage = STAGE_USES.index(layer.use) if slots and layer.use in STAGE_USES else place
-        blend = settings.get("blend_mode", 4)
-        if BLENDS.get(blend, "MULTIPLY") != layer.blend and place:
-            blend = WRITTEN_BLENDS[layer.blend]
-        mode = settings.get("tc_mode", 0)
-        if layer.mapping != "UV":
-            mode = 1 if layer.mapping == "SPHERE" else 2
-        elif mode < 3 and layer.uv != stage and not slots:
-            mode = 10 + layer.uv
-        texture = Texture(name=scene.images[layer.image].name, stage=stage, blend_mode=blend)
-        texture.argument_1 = settings.get("argument_1", 2)
-        texture.argument_2 = settings.get("argument_2", 1 if place else 0)
-        texture.address_u, texture.address_v = (3 if clamp else 1 for clamp in layer.clamp)
-        texture.mag = texture.min = 1 if layer.nearest else 2
-        texture.min, texture.mip = settings.get("min", texture.min), settings.get("mip", 2)
-        texture.tc_mode, texture.primitive_start, texture.primitive_count = mode, 0, 0
+    for place, entry in enumerate(slots):
+        # Engines go by the place in the list or by the stage: the two agree, unless all are 0.
+        texture = _texture(entry or TextureLayer(-1), scene, place)
+        texture.stage = place if effect else 0
         found.append(texture)
     return found
+
+
+def _texture(layer: TextureLayer, scene: Scene, place: int) -> Texture:
+    settings = layer.settings.get("dbo", {})
+    stage = settings.get("stage", place)
+    blend = settings.get("blend_mode", 4)
+    if BLENDS.get(blend, "MULTIPLY") != layer.blend and place:
+        blend = WRITTEN_BLENDS[layer.blend]
+    mode = settings.get("tc_mode", 0)
+    if layer.mapping != "UV":
+        mode = 1 if layer.mapping == "SPHERE" else 2
+    elif layer.use == "COLOR" and _uv_of(mode, stage) != layer.uv:
+        mode = 10 + layer.uv
+    texture = Texture(name=scene.images[layer.image].name if layer.image >= 0 else "", stage=stage, blend_mode=blend)
+    texture.argument_1 = settings.get("argument_1", 2)
+    texture.argument_2 = settings.get("argument_2", 1 if place else 0)
+    texture.address_u, texture.address_v = (3 if clamp else 1 for clamp in layer.clamp)
+    texture.mag = 1 if layer.nearest else settings.get("mag", 2)
+    texture.min, texture.mip = settings.get("min", texture.mag), settings.get("mip", 2)
+    texture.tc_mode, texture.primitive_start, texture.primitive_count = mode, 0, 0
+    return texture
 
 
 def write_states(mesh: Mesh, material: Material | None, hidden: bool, effect: str, extra: dict[str, Any]) -> None:

@@ -120,7 +120,7 @@ class MeshWriter:
 
     def _kind(self, material: Material | None) -> bytes:
         """What all parts of one mesh block have in common: the render states, and the textures after the first."""
-        mesh = Mesh(textures=write_textures(material, self.scene)[1:])
+        mesh = Mesh(textures=write_textures(material, self.scene, self.effect)[1:])
         write_states(mesh, material, False, self.effect, {})
         return repr([_plain(block) for block in mesh.blocks]).encode()
 
@@ -162,12 +162,12 @@ class MeshWriter:
         first = chosen[0]
         settings = first.settings.get("dbo", {}) if first else {}
         mesh.use_material, mesh.material = settings.get("use_material", first is not None), write_material(first)
-        textures = write_textures(first, self.scene)
+        textures = write_textures(first, self.scene, self.effect)
         mesh.texture_count, mesh.textures = len(textures), textures
         parts = []
         for slot, material in zip(used, chosen, strict=True) if len(used) > 1 else ():
             start, end = np.searchsorted(piece.slots, slot, "left"), np.searchsorted(piece.slots, slot, "right")
-            textures = write_textures(material, self.scene)
+            textures = write_textures(material, self.scene, self.effect)
             name = textures[0].name if textures else ""
             part = MultiMaterial(name=name, material=write_material(material))
             part.start, part.count, part.polygons = int(start) * 3, int(end - start) * 3, int(end - start)

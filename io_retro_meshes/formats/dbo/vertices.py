@@ -40,6 +40,8 @@ ELEMENT_TYPES: dict[int, tuple[str, int]] = {
 USAGES = {0: "position", 1: "weights", 2: "indices", 3: "normal", 5: "uv", 6: "tangent", 7: "binormal", 9: "position"}
 USAGE_COLOR = 10
 
+HUGE = 1e18  # beyond this, squares are infinite
+
 Columns = list[tuple[str, Any, int]]  # name, dtype, offset
 
 
@@ -131,12 +133,13 @@ def vertices(mesh: Mesh, warnings: list[str]) -> Array:
 
 
 def finite(values: Array, warnings: list[str], what: str) -> Array:
-    """float32, with zeros for what is not a number."""
+    """float32, with zeros for what is not a number, or none to reckon with."""
     values = values.astype(np.float32)
-    if not np.isfinite(values).all():
-        warnings.append(f"Some {what} are not numbers; they were made zero.")
-        values = np.nan_to_num(values, nan=0, posinf=0, neginf=0)
-    return values
+    good = np.abs(values) < HUGE
+    if good.all():
+        return values
+    warnings.append(f"Some {what} are no usable numbers; they were made zero.")
+    return np.where(good, values, np.float32(0))
 
 
 def make(fvf: int, count: int) -> Array:
