@@ -23,6 +23,7 @@ from io_retro_meshes.formats.b3d import document as doc
 from io_retro_meshes.scene import Scene
 from tests.conftest import CORPUS, corpus_files
 from tests.engines import b3d as engine
+from tests.engines import gltf
 from tests.made import b3d as made
 
 FILES = corpus_files("b3d", "*.b3d")
@@ -291,6 +292,26 @@ def test_assimp_counts_the_same(path: Path, tmp_path: Path) -> None:
             assert file is path  # what Assimp cannot read of the real ones
             continue
         assert counts == surface_counts(b3d.read(file.read_bytes()))
+
+
+@pytest.mark.skipif(shutil.which("assimp") is None, reason="assimp is not installed")
+@pytest.mark.parametrize("path", FILES[::3])
+def test_assimp_sees_the_same_motion(path: Path, tmp_path: Path) -> None:
+    """What Assimp makes of an exported file is what it makes of the real one."""
+    document = b3d.read(path.read_bytes())
+    scene = b3d.to_scene(document)
+    bounds = []
+    for file in (document, b3d.from_scene(scene)):
+        (tmp_path / "a.b3d").write_bytes(b3d.write(file))
+        command = ["assimp", "export", str(tmp_path / "a.b3d"), str(tmp_path / "a.gltf")]
+        if subprocess.run(command, capture_output=True, timeout=60).returncode:
+            assert file is document
+            pytest.skip("Assimp does not read the real file")
+        other = gltf.Gltf(tmp_path / "a.gltf")
+        poses = [np.concatenate(other.pose(frame / (scene.fps or 60))) for frame in engine.test_frames(document)]
+        bounds.append([(points.min(0), points.max(0)) for points in poses])
+    size = float(np.ptp(bounds[0]))
+    np.testing.assert_allclose(bounds[1], bounds[0], atol=1e-5 * size)
 
 
 def assimp_counts(path: Path) -> tuple[int, ...] | None:
