@@ -224,10 +224,28 @@ def bench(arguments: list[str], blender: str | None) -> int:
     return subprocess.run(script(ROOT / "tests/bench/bench.py", arguments, blender, f"bpy-{DEFAULT}"), timeout=LIMIT).returncode
 
 
+def test_in_blender(arguments: list[str], blender: str) -> int:
+    """tests/blender with the pytest of an environment of ours, then tests/gui in a window if there is a screen."""
+    pytest = [environment("checks"), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    packages = output(pytest) or ""
+    code = subprocess.run(
+        script(ROOT / "tests/in_blender.py", [packages, *(arguments or ["tests/blender"])], blender, ""),
+        cwd=ROOT,
+        timeout=LIMIT,
+    ).returncode
+    window = [blender, "--factory-startup", "--enable-event-simulate", "--python", str(ROOT / "tests/gui/run.py")]
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        if not shutil.which("xvfb-run"):
+            say("There is no screen and no xvfb-run: tests/gui was left out.")
+            return code or 1
+        window = ["xvfb-run", "-a", *window]
+    return code or subprocess.run(window, cwd=ROOT, timeout=LIMIT).returncode
+
+
 def test(arguments: list[str], blender: str | None) -> int:
     """Every step says its name and, when it fails, its output; the steps run two at a time."""
     if blender:
-        return subprocess.run(script(ROOT / "tests/gui/run.py", arguments, blender, ""), timeout=LIMIT).returncode
+        return test_in_blender(arguments, blender)
     versions = VERSIONS if "--all" in arguments else [DEFAULT]
     chosen = [argument for argument in arguments if argument != "--all"]
     if chosen:

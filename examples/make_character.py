@@ -71,7 +71,7 @@ def armature() -> Armature:
         bind[:3, 3] = place
         local = bind[:3, 3] - (np.array(BONES[parent][1], np.float32) if parent else 0)
         bones.append(Bone(NAMES[len(bones)], NAMES.index(parent) if parent else -1, bind, Transform(location=local)))
-    return Armature("fox", bones)
+    return Armature("fox_armature", bones)
 
 
 # --------------------------------------------------------------------------------------------------------------- shape
@@ -321,7 +321,7 @@ def timeline() -> Clip:
 
 def scene() -> Scene:
     return Scene(
-        nodes=[Node("fox", armature=armature()), Node("fox skin", parent=0, mesh=0)],
+        nodes=[Node("fox_armature", armature=armature()), Node("fox", parent=0, mesh=0)],
         meshes=[fox()],
         materials=[Material("fox", layers=[TextureLayer(0)])],
         images=[Image("fox.png")],

@@ -24,6 +24,16 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return val.name if isinstance(val, Path) else None
 
 
+def bpy_command(script: Path | str, *arguments: object) -> list[str]:
+    """Runs a script in another Blender like the one the tests are in: a Python with bpy, or a Blender."""
+    bpy = sys.modules.get("bpy")
+    if bpy is not None and bpy.app.binary_path:
+        start = [bpy.app.binary_path, "-b", "--factory-startup", "--python", str(script), "--"]
+    else:
+        start = [sys.executable, str(script)]
+    return [*start, *map(str, arguments)]
+
+
 @pytest.fixture
 def corpus() -> Path:
     if not CORPUS.is_dir():

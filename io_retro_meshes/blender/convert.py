@@ -100,8 +100,8 @@ def convert(source: Path, reader: Format | None, target: Path, to: str, options:
         FOREIGN_INPUTS[source.suffix.lower()](str(source))
         warnings = []
     target.parent.mkdir(parents=True, exist_ok=True)
-    if to in FORMATS:
-        return warnings + files.export_file(bpy.context, FORMATS[to], target, **exporting)
+    if to in FORMATS:  # a model that was embedded in one file is to find its textures beside the other
+        return warnings + files.export_file(bpy.context, FORMATS[to], target, **{"textures": "COPY", **exporting})
     _export_whole(target, FOREIGN_OUTPUTS[to])
     return warnings
 

@@ -7,7 +7,6 @@ import json
 import shutil
 import struct
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 
 from io_retro_meshes.formats.b3d import document as b3d
 from io_retro_meshes.formats.b3d import write
+from tests.conftest import bpy_command
 
 ROOT = Path(__file__).resolve().parents[2]
 CLI = ROOT / "io_retro_meshes" / "cli.py"
@@ -23,8 +23,12 @@ FOX = ROOT / "examples" / "fox.b3d"
 
 
 def run(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(CLI), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder)
+    return subprocess.run(bpy_command(CLI, *arguments), capture_output=True, text=True, timeout=300, cwd=folder)
+
+
+def report_of(command: str, *paths: Path) -> list[dict[str, Any]]:
+    words = run(command, *paths, "--json").stdout
+    return json.loads(words[words.index("[\n") :])  # a Blender says hello first
 
 
 def gltf_of(path: Path) -> dict[str, Any]:
@@ -96,8 +100,8 @@ def test_glb_is_valid(glb: Path) -> None:
 def test_glb_comes_back_as_b3d(glb: Path, tmp_path: Path) -> None:
     done = run("convert", glb, "-o", tmp_path / "back.b3d")
     assert done.returncode == 0, done.stdout + done.stderr
-    done = run("info", tmp_path / "back.b3d", "--json")
-    (report,) = json.loads(done.stdout)
+    assert (tmp_path / "fox.png").is_file(), "the texture is beside the model"
+    report = report_of("info", tmp_path / "back.b3d")[0]
     assert report["format"] == "b3d"
     assert any("1280 triangles" in line for line in report["summary"]), report["summary"]
 
@@ -144,9 +148,7 @@ def test_info_and_check(tmp_path: Path) -> None:
     assert done.returncode == 0 and "idle" in done.stdout and "Blitz3D" in done.stdout, done.stdout + done.stderr
     assert run("check", FOX).returncode == 0
     (tmp_path / "cut.b3d").write_bytes(FOX.read_bytes()[:500])
-    done = run("check", FOX, tmp_path / "cut.b3d", tmp_path / "absent.b3d", "--json")
-    assert done.returncode == 1
-    reports = json.loads(done.stdout)
+    reports = report_of("check", FOX, tmp_path / "cut.b3d", tmp_path / "absent.b3d")
     assert ["error" in report for report in reports] == [False, True, True]
     assert "offset" in reports[1]["error"]
 

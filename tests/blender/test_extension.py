@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import bpy_command
+
 ROOT = Path(__file__).resolve().parents[2]
 
 INSTALL = """
 import bpy, addon_utils, os, sys
-zip_path, model, exported = sys.argv[1:]
+zip_path, model, exported = sys.argv[-3:]
 addon_utils.enable("bl_pkg", default_set=True)
 bpy.ops.extensions.package_install_files(filepath=zip_path, repo="user_default", enable_on_install=True)
 name = "bl_ext.user_default.io_retro_meshes"
@@ -63,7 +65,8 @@ def test_blender_finds_the_zip_valid(archive: Path) -> None:
 
 def test_installed_extension_works(archive: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "user")}
-    command = [sys.executable, "-c", INSTALL, str(archive), str(ROOT / "examples/fox.b3d"), str(tmp_path / "fox.b3d")]
+    (tmp_path / "install.py").write_text(INSTALL)
+    command = bpy_command(tmp_path / "install.py", archive, ROOT / "examples/fox.b3d", tmp_path / "fox.b3d")
     # from another folder, so that nothing of the sources can be meant by accident
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, cwd=tmp_path)
     assert done.returncode == 0 and "installed and working" in done.stdout, done.stdout + done.stderr

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What only a Blender with a window can show: menus, file dialogs, presets and drag and drop. Run by
+
+    python3 build.py test --blender PATH
+
+Each check is a generator; at every `yield` Blender draws and handles its events. Errors in drawing code do not reach
+Python, they are only printed: the standard error is read back at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import bpy
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))  # Blender runs this file by its path
+
+import io_retro_meshes  # noqa: E402
+from io_retro_meshes.formats import FORMATS  # noqa: E402
+
+FOX = ROOT / "examples" / "fox.b3d"
+PAUSE = 0.4  # seconds between the steps of a check
+
+Check = Callable[[Path], Generator[None, None, None]]
+
+
+@contextmanager
+def in_area(kind: str) -> Iterator[bpy.types.Area]:
+    """The context of an area of this kind, in whatever window it is."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == kind:
+                region = next(region for region in area.regions if region.type == "WINDOW")
+                with bpy.context.temp_override(window=window, area=area, region=region):
+                    yield area
+                return
+    raise AssertionError(f"there is no area of the kind {kind}")
+
+
+def press(key: str) -> None:
+    window = bpy.context.window_manager.windows[0]
+    for value in ("PRESS", "RELEASE"):
+        window.event_simulate(type=key, value=value, x=window.width // 2, y=window.height // 2)
+
+
+def clear() -> None:
+    bpy.data.batch_remove([*bpy.data.objects, *bpy.data.meshes, *bpy.data.armatures, *bpy.data.actions])
+
+
+def import_fox() -> None:
+    with in_area("VIEW_3D"):
+        bpy.ops.import_scene.b3d(filepath=str(FOX))
+
+
+def check_menus(folder: Path) -> Generator[None, None, None]:
+    """The File menus open and list every format."""
+    for menu in ("TOPBAR_MT_file_import", "TOPBAR_MT_file_export"):
+        with in_area("VIEW_3D"):
+            bpy.ops.wm.call_menu(name=menu)
+        yield
+        press("ESC")
+        yield
+
+
+def check_import_dialogs(folder: Path) -> Generator[None, None, None]:
+    """Every format's import dialog opens and draws its options; the fox comes in through its own."""
+    for name in FORMATS:
+        with in_area("VIEW_3D"):
+            getattr(bpy.ops.import_scene, name)("INVOKE_DEFAULT")
+        yield
+        assert asking() == f"IMPORT_SCENE_OT_{name}"
+        press("ESC")
+        yield
+    with in_area("VIEW_3D"):
+        bpy.ops.import_scene.b3d("INVOKE_DEFAULT")
+    yield
+    with in_area("FILE_BROWSER") as area:
+        area.spaces.active.params.directory = str(FOX.parent).encode()
+        area.spaces.active.params.filename = FOX.name
+    yield
+    press("RET")
+    yield
+    assert any(ob.type == "ARMATURE" for ob in bpy.data.objects), "the fox did not come in"
+
+
+def check_export_dialogs(folder: Path) -> Generator[None, None, None]:
+    """Every format's export dialog opens and draws its options; the fox goes out through its own."""
+    import_fox()
+    for name, entry in FORMATS.items():
+        with in_area("VIEW_3D"):
+            getattr(bpy.ops.export_scene, name)("INVOKE_DEFAULT", filepath=str(folder / f"fox{entry.extensions[0]}"))
+        yield
+        assert asking() == f"EXPORT_SCENE_OT_{name}"
+        press("RET" if name == "b3d" else "ESC")
+        yield
+    assert (folder / "fox.b3d").stat().st_size > 10_000
+
+
+def asking() -> str:
+    """The operator whose file dialog is open."""
+    with in_area("FILE_BROWSER") as area:
+        return str(area.spaces.active.active_operator.bl_idname)
+
+
+def check_presets(folder: Path) -> Generator[None, None, None]:
+    """The presets that come with the extension run, and set what they say."""
+    if not hasattr(bpy.utils, "register_preset_path"):
+        return
+    for name in ("b3d", "dbo"):
+        paths = bpy.utils.preset_paths(f"operator/export_scene.{name}")
+        presets = sorted(path for found in paths for path in Path(found).glob("*.py"))
+        assert presets, f"no presets for {name}"
+        for preset in presets:
+            with in_area("VIEW_3D"):
+                getattr(bpy.ops.export_scene, name)("INVOKE_DEFAULT", filepath=str(folder / "preset"))
+            yield
+            with in_area("FILE_BROWSER") as area:
+                bpy.ops.script.execute_preset(filepath=str(preset), menu_idname="WM_MT_operator_presets")
+                assert area.spaces.active.active_operator.properties.keys(), f"{preset.name} sets nothing"
+            yield
+            press("ESC")
+            yield
+
+
+def check_drop(folder: Path) -> Generator[None, None, None]:
+    """A file that is dropped on the viewport asks for its options and comes in."""
+    with in_area("VIEW_3D"):
+        bpy.ops.wm.drop_import_file("INVOKE_DEFAULT", directory=str(FOX.parent), files=[{"name": FOX.name}])
+    yield
+    press("RET")
+    yield
+    assert any(ob.type == "ARMATURE" for ob in bpy.data.objects), "the dropped fox did not come in"
+
+
+def check_properties(folder: Path) -> Generator[None, None, None]:
+    """The panels of the typed settings draw for whatever is active."""
+    import_fox()
+    bpy.context.view_layer.objects.active = next(ob for ob in bpy.data.objects if ob.type == "MESH")
+    yield
+    with in_area("PROPERTIES") as area:
+        space = area.spaces.active
+    for tab in ("OBJECT", "DATA", "MATERIAL", "SCENE"):
+        space.context = tab
+        yield
+
+
+CHECKS: list[Check] = [
+    check_menus,
+    check_import_dialogs,
+    check_export_dialogs,
+    check_presets,
+    check_drop,
+    check_properties,
+]
+
+
+class Errors:
+    """Everything that is written to the standard error, by Python or by Blender, from here on."""
+
+    def __init__(self) -> None:
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115, open as long as Blender runs
+        os.dup2(self.file.fileno(), 2)
+
+    def text(self) -> str:
+        sys.stderr.flush()
+        self.file.seek(0)
+        return self.file.read().decode("utf-8", "replace")
+
+
+def steps(checks: list[Check], folder: Path, errors: Errors) -> Generator[None, None, bool]:
+    failed = 0
+    for check in checks:
+        clear()
+        seen = len(errors.text())
+        try:
+            yield from check(folder)
+            words = errors.text()[seen:]
+            assert "Traceback" not in words and "Error" not in words, words
+            print(f"passed  {check.__name__}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAILED  {check.__name__}\n{traceback.format_exc()}", flush=True)
+    print(f"{len(checks) - failed} passed, {failed} failed in Blender {bpy.app.version_string}", flush=True)
+    return not failed
+
+
+def start() -> None:
+    io_retro_meshes.register()
+    view = bpy.context.preferences.view
+    view.show_splash = False
+    view.filebrowser_display_type = "SCREEN"
+    names = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+    chosen = [check for check in CHECKS if not names or check.__name__ in names]
+    folder = tempfile.TemporaryDirectory()
+    running = steps(chosen, Path(folder.name), Errors())
+
+    def tick() -> float:
+        try:
+            next(running)
+        except StopIteration as end:
+            folder.cleanup()
+            sys.stdout.flush()
+            os._exit(0 if end.value else 1)
+        return PAUSE
+
+    bpy.app.timers.register(tick, first_interval=2)
+
+
+start()
