@@ -23,6 +23,7 @@ Array = npt.NDArray[Any]
 
 NEAR = 0.05  # of a pixel: UVs this close to one lie on it
 WIDEST, HIGHEST = 504, 255  # what a texture definition can say
+MOST = 8000  # the definitions have to stay below 64 KiB
 
 
 @dataclass
@@ -99,6 +100,8 @@ class Book:
         """All pictures in memory, and the final number of each."""
         sequence = sorted(range(len(self.words)), key=self.order.__getitem__)
         total = sum(-(-self.words[index].size // 4) * 4 for index in sequence)
+        if len(sequence) > MOST:
+            raise FormatError(f"the model shows {len(sequence)} textures: there can be {MOST}. Use fewer or larger images")
         if total > textures.MEMORY_WORDS:
             raise FormatError(
                 f"the {len(sequence)} textures need {2 * total} bytes: there is room for {2 * textures.MEMORY_WORDS}. "

@@ -112,7 +112,7 @@ def _read_character(data: bytes, base: int, warnings: list[str]) -> tuple[Charac
         raise BattleError("truncated", "the file ends inside the table of chunks", offset=base, field="header")
     entries = np.frombuffer(data, CHUNK_ENTRY, 4, base)
     chunks = [chunk_at(data, base, entry, name) for entry, name in zip(entries, CHUNK_NAMES, strict=True)]
-    end = base + max(int(entry["offset"]) + int(entry["chunk_size"]) for entry in entries)
+    end = base + max(offset + max(size, room) for offset, size, room, _ in entries.tolist())
     extra, end = _extra_chunks(data, base, end, warnings)
     character = Character(
         read_textures(chunks[0], chunks[1], warnings),
@@ -148,7 +148,7 @@ def _extra_chunks(data: bytes, base: int, end: int, warnings: list[str]) -> tupl
             warnings.append(f"A further chunk was passed over ({error.kind}): {error}.")
             break
         extra.append(chunk.bytes)
-        end = max(end, base + int(entry["offset"]) + int(entry["chunk_size"]))
+        end = max(end, chunk.end, base + int(entry["offset"]) + int(entry["chunk_size"]))
     if extra:
         warnings.append(f"{len(extra)} further chunks hold attack animations in an unknown packing: kept, but not shown.")
     return extra, end
