@@ -76,6 +76,7 @@ MATERIALS = [
         vertex_colors=True,
     ),
     Material("alpha first", floats(0.5, 0.5, 1, 1), [Layer(0, blend="ALPHA"), Layer(1, blend="MULTIPLY")]),
+    Material("light map first", layers=[Layer(0, uv=1), Layer(1, blend="MULTIPLY_2X"), Layer(1, uv=2)]),
     Material("2x first", layers=[Layer(0, blend="MULTIPLY_2X")]),
     Material(
         "maps",
@@ -184,6 +185,7 @@ def test_what_gltf_makes_of_them(blender: Any, pictures: list[Image], tmp_path: 
     assert everything["pbrMetallicRoughness"]["baseColorFactor"] == pytest.approx([0.2140411, 1, 1, 0.5])
     assert (by_name["mask"]["alphaMode"], by_name["mask"]["alphaCutoff"]) == ("MASK", 0.25)
     assert texture("mask")[0] == "check"
+    assert texture("light map first")[0] == "grey"
     assert "KHR_materials_unlit" in by_name["unlit"]["extensions"]
     assert texture("unlit")[1]["wrapT"] == 33071 and texture("unlit")[1].get("wrapS", 10497) == 10497
     assert by_name["unlit clear"]["alphaMode"] == "BLEND" and "KHR_materials_unlit" in by_name["unlit clear"]["extensions"]

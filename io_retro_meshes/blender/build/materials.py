@@ -149,12 +149,14 @@ def _color(tree: Tree, material: Material, stack: list[tuple[TextureLayer, bpy.t
     """The material's colour, the mesh's and the textures', one over the other."""
     layers = [(layer, node) for layer, node in stack if layer.use == "COLOR" and layer.blend != "OFF"]
     lead = next((index for index, (layer, _) in enumerate(layers) if layer.blend not in PRODUCTS), len(layers))
+    # Of several textures the glTF exporter takes the first it meets: not a light map, where there is another.
+    main = next((node for layer, node in layers[:lead] if layer.uv == 0 and layer.mapping == "UV"), None)
     color: Value | None = None
     for layer, node in layers[:lead]:
-        if color is None and layer.blend == "MULTIPLY":
-            color = node.outputs["Color"]
+        if color is None:
+            color = node.outputs["Color"] if layer.blend == "MULTIPLY" else tree.blend(layer.blend, (1, 1, 1, 1), node)
         else:
-            color = tree.blend(layer.blend, (1, 1, 1, 1) if color is None else color, node)
+            color = tree.blend(layer.blend, color, node, swap=node is main)
     if material.vertex_colors:
         vertex = tree.color_attribute().outputs["Color"]
         color = vertex if color is None else tree.mix("MULTIPLY", color, vertex)

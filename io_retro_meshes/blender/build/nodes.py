@@ -61,9 +61,10 @@ class Tree:
     def vector(self, operation: str, *values: Value, output: str = "Vector") -> bpy.types.NodeSocket:
         return self.add("ShaderNodeVectorMath", dict(enumerate(values)), operation=operation).outputs[output]
 
-    def blend(self, blend: str, below: Value, texture: bpy.types.Node) -> bpy.types.NodeSocket:
-        """A texture laid over what is below it, as the engine does."""
-        above = texture.outputs["Color"]
+    def blend(self, blend: str, below: Value, texture: bpy.types.Node, swap: bool = False) -> bpy.types.NodeSocket:
+        """A texture laid over what is below it, as the engine does. Products may be swapped."""
+        above: Value = texture.outputs["Color"]
+        below, above = (above, below) if swap else (below, above)
         if blend not in BLEND_GROUPS:
             return self.mix("MULTIPLY", below, above)
         node = self.add("ShaderNodeGroup", node_tree=blend_group(blend), label=BLEND_GROUPS[blend])
@@ -123,7 +124,9 @@ def blend_group(blend: str) -> bpy.types.NodeTree:
         tree.add("ShaderNodeGamma", {"Color": given[side], "Gamma": 1 / GAMMA}).outputs[0] for side in ("Below", "Above")
     )
     if blend == "ALPHA":
-        result = tree.mix("MIX", below, above, given["Alpha"])
+        # Not a mix: its factor comes first, and with it the texture that the glTF exporter would take for the colour.
+        rest = tree.math("SUBTRACT", 1.0, given["Alpha"])
+        result = tree.vector("ADD", tree.vector("MULTIPLY", below, rest), tree.vector("MULTIPLY", above, given["Alpha"]))
     elif blend == "ADD":
         result = tree.mix("ADD", below, above, clamp_result=True)
     elif blend == "MULTIPLY_2X":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
@@ -94,6 +94,10 @@ def _take_layers(
         if node.type == "TEX_IMAGE" and node.name not in names and node.retro_meshes.use:
             source = Source(node, node.outputs[0], ())
             found.append(Texture(source, node.retro_meshes.use, node.retro_meshes.blend or "MULTIPLY"))
+    stored = [texture.source.node.retro_meshes.blend for texture in found]
+    if sorted(stored) == sorted(texture.blend for texture in found):
+        # Which side of a product is the upper one, only the import knows.
+        found = [replace(texture, blend=blend) for texture, blend in zip(found, stored, strict=True)]
     numbers = [re.fullmatch(r"Layer (\d+)", texture.source.node.name) for texture in found]
     if all(numbers):
         found = [found[index] for index in sorted(range(len(found)), key=lambda i: int(numbers[i][1]))]  # type: ignore[index]
