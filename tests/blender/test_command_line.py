@@ -109,7 +109,10 @@ def test_glb_comes_back_as_b3d(glb: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("to", ["gltf", "obj", "fbx", "ply", "stl", "usd", "blend", "b3d"])
 def test_every_output_is_written(to: str, tmp_path: Path, addon: Any, capfd: pytest.CaptureFixture[str]) -> None:
     code = addon.cli.main(["convert", str(FOX), "-o", str(tmp_path / "out"), "--to", to])
-    assert code == 0, capfd.readouterr()
+    words = capfd.readouterr().out
+    if to == "usd" and "could not be found" in words:
+        pytest.skip("this Blender was built without USD")
+    assert code == 0, words
     assert (tmp_path / "out" / f"fox.{to}").stat().st_size > 1000
     assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")], "nothing is left lying about"
 
