@@ -312,10 +312,16 @@ def test_a_mixed_stack_with_a_mask_and_culling(user: Made) -> None:
 
 
 def test_a_picture_that_only_blender_has(user: Made, tmp_path: Path) -> None:
-    user.texture.image = bpy.data.images.new("painted", 4, 4)
+    from io_retro_meshes.blender.collect.images import image_pixels, save_image
+
+    painted = user.texture.image = bpy.data.images.new("painted", 3, 2, alpha=True)
+    pixels = np.arange(24, dtype=np.uint8).reshape(2, 3, 4) * 10
+    painted.pixels.foreach_set((pixels / np.float32(255)).reshape(-1))
     user.tree.put(user.shader.inputs["Base Color"], user.texture.outputs[0])
     _, (image,) = user.collect()
     assert (image.name, image.path) == ("painted.png", "")
+    assert save_image(painted, tmp_path / "painted.png") and painted.source == "GENERATED" and not painted.packed_file
+    assert (image_pixels(bpy.data.images.load(str(tmp_path / "painted.png"))) == pixels).all()
 
 
 @pytest.fixture
