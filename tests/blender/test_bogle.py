@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -205,6 +206,8 @@ def corner_rows(shape: Any, fields: tuple[str, ...]) -> np.ndarray:
 def test_the_golden_blend_exports_the_golden_values(blender: Any, tmp_path: Path, name: str) -> None:
     """All but, on purpose: coordinates are not cut to 0..1, nor what follows from them (Pennant); FinR's position, which the
     original gets wrong; times from 0 and rotations of length 1; the root's offset, which undoes the root's own turn."""
+    if blender.app.version < (4, 5):
+        pytest.skip("the .blend files are of Blender 4.5")
     golden = bogle.read((FOLDER / f"scene_{name}.bgl").read_bytes())
     blender.ops.wm.open_mainfile(filepath=str(FOLDER / ("scene_anim.blend" if name == "anim" else "scene.blend")))
     target = tmp_path / "out.bgl"
@@ -253,10 +256,26 @@ def compare_parts(ours: Any, mine: Any, golden: Any, its: Any, name: str) -> Non
         assert all(np.allclose(a.values[field], b.values[field]) for field in b.values.dtype.names)
     if its["geometry"]:
         a, b = ours.geometries[mine["geometry"] - 1], golden.geometries[its["geometry"] - 1]
-        fields = ("position", "normal") if name == "Pennant" else ("position", "uv", "normal", "tangent", "binormal")
-        assert np.abs(corner_rows(a, fields) - corner_rows(b, fields)).max() < 5e-5, name
+        assert np.abs(corner_rows(a, ("position", "normal")) - corner_rows(b, ("position", "normal"))).max() < 1e-5, name
         if name == "Pennant":
             assert a.vertices["uv"].min() < 0 and a.vertices["uv"].max() > 1
+            return
+        assert np.array_equal(corner_rows(a, ("uv",)), corner_rows(b, ("uv",)))
+        off = np.abs(corner_rows(a, ("tangent", "binormal")) - corner_rows(b, ("tangent", "binormal"))).max(1) > 5e-5
+        # Corners share a tangent if their normals are the same to the last bit, which they are not in every Blender.
+        assert off.mean() < (0.1 if name == "EelSkin" else 1e-9), name
+        if name == "EelSkin":
+            assert np.abs(dense_weights(a) - dense_weights(b)).max() < 1e-5
+
+
+def dense_weights(shape: Any) -> np.ndarray:
+    """How much each corner follows each bone."""
+    vertices = shape.vertices
+    dense = np.zeros(len(vertices), [("position", "<f4", 3), ("weights", "<f4", 6)])
+    dense["position"] = vertices["position"]
+    for place in range(3):
+        dense["weights"][np.arange(len(vertices)), vertices["bones"][:, place].astype(int)] += vertices["weights"][:, place]
+    return corner_rows(SimpleNamespace(vertices=dense, indices=shape.indices), ("weights",))
 
 
 def check_animations(ours: Any, golden: Any) -> None:

@@ -29,6 +29,7 @@ def build_graph(tree: Tree, material: Material, pictures: Sequence[Image], image
     for socket in SOCKETS:
         value = values.get(socket.name, socket.default)
         node.inputs[socket.name].default_value = (*value[:3], 1) if isinstance(value, tuple) else value
+    tree.tree.nodes.active = node
     for layer in material.layers:
         name = layer.settings.get("bogle", {}).get("texture", "")
         image = images[layer.image] if 0 <= layer.image < len(images) else None

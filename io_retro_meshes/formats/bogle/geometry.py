@@ -178,7 +178,7 @@ def tangents(positions: Floats, normals: Floats, uvs: Floats) -> tuple[Floats, F
     flat = _across(np.repeat(along_u, 3, 0), normal)
     weight = np.where(np.repeat(area != 0, 3), _angles(points, normal), 0)
     corner_sign = np.repeat(sign, 3)
-    key = np.concatenate([positions, np.round(normals, DIGITS), uvs, corner_sign[:, None]], 1).astype(np.float32) + np.float32(0)
+    key = np.concatenate([positions, normals, uvs, corner_sign[:, None]], 1).astype(np.float32) + np.float32(0)
     _, group = np.unique(np.ascontiguousarray(key).view("V36")[:, 0], return_inverse=True)
     group = group.reshape(-1)
     total = np.stack([np.bincount(group, weight * flat[:, axis]) for axis in range(3)], 1)[group]
