@@ -38,9 +38,9 @@ def import_file(context: bpy.types.Context, format: Format, path: Path, **option
     """Imports a file into the active collection and returns the warnings."""
     module = format.module
     document = read_document(format, path)
-    import_options = module.ImportOptions(**_of(module.ImportOptions, options))
+    import_options = module.ImportOptions(**_of(module.ImportOptions, {"name": path.stem, **options}))
     if hasattr(module, "companions"):
-        beside = [read_document(format, other) for other in module.companions(path, document)]
+        beside = [read_document(format, other) for other in module.companions(path, document, import_options)]
         scene = module.to_scene(document, import_options, beside)
     else:
         scene = module.to_scene(document, import_options)
@@ -55,6 +55,9 @@ def export_file(context: bpy.types.Context, format: Format, path: Path, **option
     scene, pictures = collect(context, collect_options, module)
     copies = place_textures(scene, pictures, path.parent, collect_options.textures, module)
     document = module.from_scene(scene, module.ExportOptions(**_of(module.ExportOptions, options)))
+    if hasattr(module, "companion_files"):
+        for other, data in module.companion_files(path, document):
+            write_atomically(other, data)
     write_atomically(path, module.write(document))
     for copy in copies:
         copy()

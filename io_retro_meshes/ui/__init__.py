@@ -11,9 +11,9 @@ import bpy
 from .. import cli
 from ..blender import compat, properties
 from ..formats import FORMATS, Format
-from . import b3d, bo3d, bogle, dbo, panels
+from . import b3d, bo3d, bogle, dbo, panels, saturn
 
-MODULES: dict[str, Any] = {"b3d": b3d, "bo3d": bo3d, "bogle": bogle, "dbo": dbo}
+MODULES: dict[str, Any] = {"b3d": b3d, "bo3d": bo3d, "bogle": bogle, "dbo": dbo, "saturn": saturn}
 
 PRESETS = str(Path(__file__).parent.parent)  # the folder that has `presets` in it
 

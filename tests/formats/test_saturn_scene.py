@@ -20,7 +20,7 @@ from tests.made import saturn as made
 
 FOLDER = CORPUS / "saturn"
 CHARACTERS = [p for p in corpus_files("saturn", "*.bin") if p.parent == FOLDER and not p.stem.endswith("_an")]
-WAYS = [saturn.ImportOptions(), saturn.ImportOptions(parts="EACH", textures="ATLAS", spacing=0)]
+WAYS = [saturn.ImportOptions(), saturn.ImportOptions(parts="EACH", images="ATLAS", spacing=0)]
 
 
 def rigs(scene: Scene) -> list[int]:
@@ -116,7 +116,7 @@ def test_corners_show_the_right_pixels(path: Path, options: saturn.ImportOptions
             inner = mesh.uvs[0].data[corners] * 0.999 + mesh.uvs[0].data[corners].mean(0) * 0.001
             x, y = (inner * (image.shape[1], image.shape[0])).astype(int).T
             assert image[y, x].tolist() == polygon["corner_rgba8"]
-        elif options.textures == "IMAGES":
+        elif options.images == "EACH":
             mean = np.array(polygon["triangle_uv_mean"]).reshape(-1, 2)
             shown = mesh.uvs[0].data[corners] * (1, -1) + (0, 1)
             assert all((np.abs(shown - uv).max(1) < 1e-6).any() for uv in mean)

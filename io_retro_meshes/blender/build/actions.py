@@ -43,6 +43,7 @@ class ActionBuilder:
         for clip in self.scene.clips:
             if clip.tracks is None:
                 tracks, role = animation.cut(whole, clip.first, clip.last, "NLERP"), "SEQUENCE"
+                tracks = {target: track for target, track in tracks.items() if clip.owner in (-1, target[0])}
             else:
                 tracks, role = self._blender_tracks(clip.tracks), "ACTION"
             cut = neutral.Clip(clip.name, clip.first, clip.last, tracks)

@@ -35,6 +35,10 @@ def collect_animation(collector: ObjectCollector, options: Any) -> None:
     with _everything_restored(collector):
         if options.animation != "SCENE":
             _let_move(collector)
+        if plan.range is not None:
+            first, last = plan.range
+            scene.timeline = neutral.Clip("timeline", first, last, sampler.tracks(first, last), _markers(plan.assigned))
+            scene.clips = [_range(action) for action in plan.sequences]
         if plan.clips:
             rest = _rest(collector, plan)
             for name, owners in plan.clips.items():
@@ -43,11 +47,7 @@ def collect_animation(collector: ObjectCollector, options: Any) -> None:
                 first, last = _assign(collector, owners)
                 settings = properties.collect(owners[0].action)
                 scene.clips.append(neutral.Clip(name, first, last, sampler.tracks(first, last), _markers(owners), settings))
-        elif plan.range is not None:
-            first, last = plan.range
-            scene.timeline = neutral.Clip("timeline", first, last, sampler.tracks(first, last), _markers(plan.assigned))
-            scene.clips = [_range(action) for action in plan.sequences]
-        else:
+        elif plan.range is None:
             frame = collector.context.scene.frame_current
             tracks = sampler.tracks(frame, frame)
             if tracks:
@@ -70,7 +70,7 @@ class Owner:
 @dataclass
 class Plan:
     clips: dict[str, list[Owner]]  # each action in turn
-    range: tuple[float, float] | None  # or one timeline
+    range: tuple[float, float] | None  # or one timeline; both only for formats that have both
     sequences: list[bpy.types.Action]
     assigned: list[Owner]
 
@@ -101,6 +101,9 @@ def _plan(collector: ObjectCollector, mode: str) -> Plan:
             for action in bpy.data.actions
             if action.retro_meshes.role == "SEQUENCE" and action.retro_meshes.timeline in sources
         ]
+        if mode == "AUTO" and timelines and collector.beside_timeline:
+            names = {action.name for action in sources}
+            plan.clips = {name: owners for name, owners in _fitting(objects, assigned).items() if name not in names}
     elif mode == "SCENE" or any(_driven(source) for source in objects):
         plan.range = (collector.context.scene.frame_start, collector.context.scene.frame_end)
     return plan

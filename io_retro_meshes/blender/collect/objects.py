@@ -30,6 +30,8 @@ class ObjectCollector:
         self.quads = getattr(module, "POLYGONS", "TRIANGLES") == "QUADS"
         self.tangents = getattr(module, "TANGENTS", False)
         self.pixels = getattr(module, "PIXELS", False)
+        self.beside_timeline = getattr(module, "BESIDE_TIMELINE", False)
+        self.keeps_hidden = getattr(module, "keeps_hidden", None)
         self.own_space = getattr(module, "SKIN_SPACE", "ARMATURE") == "MESH"
         self.scene = neutral.Scene()
         self.objects: list[bpy.types.Object | None] = []  # by node; None for instances
@@ -81,7 +83,7 @@ class ObjectCollector:
         for source in pool:
             if source.type not in SURFACES | OTHERS or source.retro_meshes.helper:
                 continue
-            if self.options.use_visible and not (source in known and source.visible_get()):
+            if self.options.use_visible and not (source in known and self._shown(source)):
                 continue
             if self.options.use_selection and not (source in known and source.select_get()):
                 continue
@@ -89,6 +91,10 @@ class ObjectCollector:
         # A rigged mesh without its rig would lose its animation: the armature comes along, chosen or not.
         rigs = [rig for source in chosen for rig in [self.armature_of(source)] if rig is not None and rig in known]
         return list(dict.fromkeys([*chosen, *rigs]))
+
+    def _shown(self, source: bpy.types.Object) -> bool:
+        """Visible, or hidden because the format hides it too."""
+        return source.visible_get() or (self.keeps_hidden is not None and self.keeps_hidden(properties.collect(source)))
 
     @staticmethod
     def armature_of(source: bpy.types.Object) -> bpy.types.Object | None:

@@ -13,9 +13,15 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, PointerProperty, StringProperty
 
 from ...scene import Settings
-from . import b3d, bo3d, bogle, dbo
+from . import b3d, bo3d, bogle, dbo, saturn
 
-FORMAT_GROUPS: dict[str, dict[str, type]] = {"b3d": b3d.GROUPS, "bo3d": bo3d.GROUPS, "bogle": bogle.GROUPS, "dbo": dbo.GROUPS}
+FORMAT_GROUPS: dict[str, dict[str, type]] = {
+    "b3d": b3d.GROUPS,
+    "bo3d": bo3d.GROUPS,
+    "bogle": bogle.GROUPS,
+    "dbo": dbo.GROUPS,
+    "saturn": saturn.GROUPS,
+}
 
 
 class BoneSettings(bpy.types.PropertyGroup):

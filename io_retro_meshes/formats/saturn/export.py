@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,9 @@ FARTHEST = 32767.0  # units that 16.16 can hold
 def from_scene(scene: Scene, options: ExportOptions | None = None) -> doc.Document:
     options = options or ExportOptions()
     document = doc.Document()
+    external = [clip for clip in scene.clips if clip.tracks is not None and clip.settings.get("saturn", {}).get("external")]
+    if options.external != "TIMELINE":
+        scene = replace(scene, clips=[clip for clip in scene.clips if not any(clip is other for other in external)])
     timeline, clips = animation.one_timeline(scene, options.first_frame)
     nodes = [index for index, node in enumerate(scene.nodes) if node.armature is not None]
     if not nodes:
@@ -36,6 +39,8 @@ def from_scene(scene: Scene, options: ExportOptions | None = None) -> doc.Docume
     for number, node in enumerate(nodes):
         builder = _Builder(scene, node, options, document.warnings)
         document.characters.append(builder.build(timeline, clips, number))
+        if options.external == "FILE":
+            document.segments += builder.add_segments(document.characters[-1], external, number)
         used |= builder.used
     left = [node.name for index, node in enumerate(scene.nodes) if node.mesh >= 0 and index not in used]
     if left:
@@ -103,9 +108,18 @@ class _Builder:
             named = [self.lists.get(index, []) for index in range(1, max(self.lists) + 1)]
             lists += [[part.mesh for surface, bones in entries for part in self._split(surface, bones)] for entries in named]
         bounds, size = self._bounds(body)
-        keys = motion.bone_keys(self.scene, self.node, self.frame, order, timeline, size, self.warnings)
+        self.rig = motion.Rig(self.scene, self.node, self.frame, order, size, self.warnings)
+        keys = self.rig.keys(timeline)
         definitions = motion.definitions(clips, timeline, number, self.warnings)
         return doc.Character(textures, doc.Model(lists, stream), doc.Animation(bounds, definitions, keys))
+
+    def add_segments(self, character: doc.Character, clips: list[Clip], number: int) -> list[doc.Segment]:
+        """The animations that go to the x8an file, and in the character what says that they are there."""
+        mine = [clip for clip in clips if motion.is_about(clip, number)]
+        for definition in motion.definitions(mine, None, number, self.warnings) if mine else []:
+            definition.start |= doc.EXTERNAL
+            character.animation.definitions.append(definition)
+        return [doc.Segment(self.rig.keys(clip)) for clip in mine]
 
     # ------------------------------------------------------------------------------------------------------------ nodes
 

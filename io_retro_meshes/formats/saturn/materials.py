@@ -44,7 +44,7 @@ class Looks:
         self.images = list(range(len(scene.images), len(scene.images) + len(pictures)))
         # (n, 4): left, bottom, width and height of each texture in its image's UV space
         self.places = np.tile(np.array([0, 0, 1, 1], np.float64), (len(pictures), 1))
-        if options.textures == "ATLAS" and pictures:
+        if options.images == "ATLAS" and pictures:
             pictures = [self._atlas(pictures)]
         for title, picture in zip(self.titles, pictures, strict=False):
             scene.images.append(Image(title, pixels=np.ascontiguousarray(picture[::-1]), alpha=True))

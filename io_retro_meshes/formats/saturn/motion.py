@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,34 +27,41 @@ SHEAR = 1e-3
 _TYPES = {name: code for code, name in doc.TYPE_NAMES.items()}
 
 
-def bone_keys(
-    scene: Scene, node: int, frame: Array, order: list[int], timeline: Clip | None, size: float, warnings: list[str]
-) -> list[doc.BoneKeys]:
-    """The keys of the armature's bones, in the order of the file. `frame` takes the armature's space to the model's."""
-    armature = scene.nodes[node].armature
-    assert armature is not None
-    first, last = (timeline.first, timeline.last) if timeline else (0.0, 0.0)
-    if first < 0 or last > LAST_FRAME:
-        raise FormatError(f"the animation runs from frame {first:g} to {last:g}: frames must be within 0 and {LAST_FRAME}")
-    tracks = (timeline.tracks if timeline else None) or {}
-    frames = np.arange(math.floor(first), math.ceil(last) + 1, dtype=np.float32)
-    sheared = 0
-    found = []
-    plain = bool(np.allclose(frame, np.eye(4), atol=1e-6))
-    for index in order:
-        bone = armature.bones[index]
-        track = tracks.get((node, index))
-        if plain and _moves_the_model(armature, bone):
-            channels = _own_channels(bone.transform, track, frames, scene)
-        else:
-            channels, shear = _moved_channels(scene, armature, bone, track, frames, frame, size)
-            sheared += shear
-        found.append(_file_keys(channels))
-    if sheared:
-        warnings.append(
-            f"{sheared} bones are sheared by the scale of others, which the file cannot hold: the nearest was written."
-        )
-    return found
+@dataclass
+class Rig:
+    """The bones of an armature, in the order of the file. `frame` takes the armature's space to the model's."""
+
+    scene: Scene
+    node: int
+    frame: Array
+    order: list[int]
+    size: float
+    warnings: list[str]
+
+    def keys(self, clip: Clip | None) -> list[doc.BoneKeys]:
+        """What the bones do in a clip; without one they rest."""
+        armature = self.scene.nodes[self.node].armature
+        assert armature is not None
+        first, last = (clip.first, clip.last) if clip else (0.0, 0.0)
+        if first < 0 or last > LAST_FRAME:
+            raise FormatError(f"the animation runs from frame {first:g} to {last:g}: frames must be within 0 and {LAST_FRAME}")
+        tracks = (clip.tracks if clip else None) or {}
+        frames = np.arange(math.floor(first), math.ceil(last) + 1, dtype=np.float32)
+        plain = bool(np.allclose(self.frame, np.eye(4), atol=1e-6))
+        sheared = 0
+        found = []
+        for index in self.order:
+            bone = armature.bones[index]
+            track = tracks.get((self.node, index))
+            if plain and _moves_the_model(armature, bone):
+                channels = _own_channels(bone.transform, track, frames, self.scene)
+            else:
+                channels, shear = _moved_channels(self.scene, armature, bone, track, frames, self.frame, self.size)
+                sheared += shear
+            found.append(_file_keys(channels))
+        if sheared:
+            self.warnings.append(f"{sheared} bones are sheared, which the file cannot hold: the nearest pose was written.")
+        return found
 
 
 def _moves_the_model(armature: Armature, bone: Bone) -> bool:
@@ -116,9 +124,14 @@ def _file_keys(channels: list[Channel]) -> doc.BoneKeys:
     )
 
 
+def is_about(clip: Clip, number: int) -> bool:
+    """Is the animation that of character `number`? One that does not say so is that of all."""
+    return bool(clip.settings.get("saturn", {}).get("character", number) == number)
+
+
 def definitions(clips: list[Clip], timeline: Clip | None, number: int, warnings: list[str]) -> list[doc.Definition]:
     """The named parts of the timeline that are about character `number`."""
-    mine = [clip for clip in clips if clip.settings.get("saturn", {}).get("character", number) == number]
+    mine = [clip for clip in clips if is_about(clip, number)]
     if not mine:
         mine = [timeline or Clip("idle", 0, 0)]
         mine = [Clip("idle", mine[0].first, mine[0].last, markers=mine[0].markers)]

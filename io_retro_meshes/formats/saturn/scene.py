@@ -146,6 +146,8 @@ class _Builder:
             if definition.external and own is None:
                 continue
             settings = {"type": definition.type, "distance": definition.distance, "character": self.number}
+            if definition.external:
+                settings["external"] = True
             clip = Clip(definition.name, definition.first, definition.last, own, settings={"saturn": settings}, owner=self.node)
             clip.markers = events.markers(definition.events)
             self.scene.clips.append(clip)

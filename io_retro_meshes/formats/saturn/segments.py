@@ -7,25 +7,34 @@ import re
 from pathlib import Path
 
 from .document import Definition, Document, Segment
+from .options import ImportOptions
 
 # (character, definition) -> the segment that has its keys
 Matches = dict[tuple[int, int], Segment]
 
 
-def companions(path: Path, document: Document) -> list[Path]:
+def companions(path: Path, document: Document, options: ImportOptions | None = None) -> list[Path]:
     """The x8an file beside an x8pc file that needs one: x8an90a.bin or x8an90.bin for x8pc90a.bin, name_an.bin for name.bin."""
     if not any(definition.external for character in document.characters for definition in character.animation.definitions):
         return []
-    stem = path.stem.lower()
-    names = [stem + "_an"]
-    if found := re.fullmatch(r"x8pc(\d+)(.*)", stem):
-        names = [f"x8an{found[1]}{found[2]}", f"x8an{found[1]}"]
+    if options is not None and options.animation_file:
+        return [Path(options.animation_file)]
+    names = [companion_name(path.stem.lower())]
+    if found := re.fullmatch(r"x8pc(\d+)(.*)", path.stem.lower()):
+        names.append(f"x8an{found[1]}")  # one for all the forms of a character
     try:
         beside = {entry.name.lower(): entry for entry in path.parent.iterdir()}
     except OSError:
         return []
     wanted = list(dict.fromkeys(name + path.suffix.lower() for name in names))
     return [beside[name] for name in wanted if name in beside][:1]
+
+
+def companion_name(stem: str) -> str:
+    """What the x8an file of an x8pc file is called that is for that file alone."""
+    if found := re.fullmatch(r"(x8)pc(\d.*)", stem, re.IGNORECASE):
+        return f"{found[1]}an{found[2]}"
+    return stem + "_an"
 
 
 def match(document: Document, segments: list[Segment], bone_counts: list[int], warnings: list[str]) -> Matches:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from ..binary import Writer
@@ -31,6 +33,7 @@ from .document import (
     same,
 )
 from .read import read_animation, read_model, read_segment, read_textures
+from .segments import companion_name
 
 FILL = b"\xff"
 TEXTURE_HEADER = 0x14
@@ -170,6 +173,13 @@ def _bones(out: Writer, bones: list[BoneKeys]) -> int:
     out.array(rows)
     out.u32(END)
     return table
+
+
+def companion_files(path: Path, document: Document) -> list[tuple[Path, bytes]]:
+    """What has to be written beside the x8pc file: the x8an file, if there are segments."""
+    if not document.characters or not document.segments:
+        return []
+    return [(path.with_name(companion_name(path.stem) + path.suffix), write_segments(document))]
 
 
 def write_segments(document: Document) -> bytes:
