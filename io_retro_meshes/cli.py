@@ -105,8 +105,10 @@ def report(arguments: argparse.Namespace, of: Callable[[Path], dict[str, Any]], 
     for name in arguments.files:
         try:
             reports.append(of(Path(name)))
-        except (FormatError, OSError) as error:
+        except FormatError as error:
             reports.append({"file": name, "error": str(error)})
+        except OSError as error:
+            reports.append({"file": name, "error": error.strerror or str(error)})
         if not arguments.json:
             _print_report(reports[-1], line)
     if arguments.json:

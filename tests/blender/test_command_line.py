@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from io_retro_meshes.blender import compat
 from io_retro_meshes.formats.b3d import document as b3d
 from io_retro_meshes.formats.b3d import write
 from tests.conftest import bpy_command
@@ -70,6 +71,33 @@ def test_animations_keep_their_own_times(glb: Path) -> None:
         spans[animation["name"]] = max(entry["max"][0] for entry in inputs) - min(entry["min"][0] for entry in inputs)
     expected = {"idle": 48 / 24, "walk": 24 / 24, "wave": 48 / 24, "fox": 122 / 24}
     assert spans == pytest.approx(expected, abs=1e-3)
+
+
+def posed(bpy: Any, frame: int) -> np.ndarray:
+    bpy.context.scene.frame_set(frame)
+    ob = next(ob for ob in bpy.context.scene.objects if ob.type == "MESH" and ob.find_armature())
+    mesh = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    points = np.empty(3 * len(mesh.data.vertices), np.float32)
+    mesh.data.vertices.foreach_get("co", points)
+    matrix = np.array(mesh.matrix_world)
+    return points.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def test_glb_is_posed_as_the_original(glb: Path, blender: Any) -> None:
+    """At frames of every sequence each vertex of the .b3d has one of the .glb in its place, and the other way round."""
+    frames = (1, 20, 55, 66, 95, 110)
+    blender.ops.import_scene.b3d(filepath=str(FOX))
+    before = [posed(blender, frame) for frame in frames]
+    blender.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    blender.ops.import_scene.gltf(filepath=str(glb))
+    armature = next(ob for ob in blender.data.objects if ob.type == "ARMATURE")
+    for track in armature.animation_data.nla_tracks:
+        track.mute = True
+    whole = next(action for action in blender.data.actions if action.name.startswith("fox"))
+    compat.assign_action(armature, whole, next((slot for slot, _ in compat.action_curves(whole)), None))
+    for frame, expected in zip(frames, before, strict=True):
+        distance = np.linalg.norm(posed(blender, frame)[:, None] - expected[None], axis=-1)
+        assert max(distance.min(0).max(), distance.min(1).max()) < 1e-3, frame
 
 
 def test_several_moving_objects_share_an_animation(tmp_path: Path, addon: Any) -> None:
