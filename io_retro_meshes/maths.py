@@ -122,6 +122,9 @@ def decompose(matrix: Array) -> tuple[Array, Array, Array]:
     """Location, rotation and scale of (…, 4, 4); a mirrored matrix gets a negative scale on all three axes, as in Blender."""
     linear = matrix[..., :3, :3].astype(np.float64)
     scale = np.linalg.norm(linear, axis=-2)
+    # The direction of an axis that was squashed flat is noise: leave it to the other two.
+    flat = scale <= 1e-6 * scale.max(-1, keepdims=True)
+    scale, linear = np.where(flat, 0, scale), np.where(flat[..., None, :], 0, linear)
     scale = np.where((np.linalg.det(linear) < 0)[..., None], -scale, scale)
     axes = linear / np.where(np.abs(scale) > 1e-20, scale, 1)[..., None, :]
     rotation = matrix_to_quaternion(orthonormal(axes))
