@@ -164,7 +164,7 @@ class Exporter(ExportHelper):
         name="Key Tolerance",
         description="Leave out keys that the others give back this well: a part of the model's size, or radians. 0 keeps a key "
         "on every frame",
-        default=0.00002,
+        default=0.00001,
         min=0.0,
         soft_max=0.01,
         precision=5,

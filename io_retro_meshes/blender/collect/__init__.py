@@ -26,7 +26,7 @@ class CollectOptions:
     scale: float = 1.0
     use_modifiers: bool = True
     animation: str = "AUTO"
-    key_tolerance: float = 2e-5
+    key_tolerance: float = 1e-5
     textures: str = "BASENAME"
 
 
