@@ -265,17 +265,18 @@ class _Exporter:
 
     def whole(self, frames: Floats | float) -> Ints:
         """The frames of the file."""
-        return np.clip(np.rint(np.float64(frames) + self.shift), -(2**31), 2**31 - 1).astype("<i4")
+        return np.clip(np.rint(np.asarray(frames, np.float64) + self.shift), -(2**31), 2**31 - 1).astype("<i4")
 
     def add_anims(self, root: b3d.Node) -> None:
         """The engine looks for an animation's length in the node of each rig, and above everything else that moves."""
         found = b3d.Document(chunks=[root])
         chunks = [chunk for node, _ in found.walk() for chunk in b3d.of_kind(node.chunks, b3d.Keys)]
         ends = [int(chunk.keys["frame"].max()) for chunk in chunks]
+        if self.timeline is not None:
+            ends.append(int(self.whole(np.ceil(self.timeline.last))))
         if not ends:
             return
-        last = int(self.whole(np.ceil(self.timeline.last))) if self.timeline else 0
-        anim = b3d.Anim(0, max(*ends, last), self.scene.fps or DEFAULT_FPS)
+        anim = b3d.Anim(0, max(ends), self.scene.fps or DEFAULT_FPS)
         rigs = [node for node, _ in self.rigs]
         holders = [root, *(node for node in rigs if node is not root)] if self.moving_nodes or not rigs else rigs
         for holder in holders:

@@ -205,10 +205,10 @@ class _Builder:
         if len({anim.fps for anim in anims}) > 1:
             message = f"The file has animations of different speeds; all are shown at {self.scene.fps:g} frames a second."
             self.scene.warnings.append(message)
-        span = animation.frame_span(self.tracks)
-        if span is not None:
-            last = max([span[1], *(float(anim.frames) for anim in anims)])
-            self.scene.timeline = Clip("Animation", span[0], last, self.tracks)
+        first, last = animation.frame_span(self.tracks) or (1.0, 1.0)
+        last = max([last, *(float(anim.frames) for anim in anims)])
+        if self.tracks or last > first:
+            self.scene.timeline = Clip("Animation", first, last, self.tracks)
         for sequence in sequences:
             first, last = sorted((float(sequence.first), float(sequence.last)))
             self.scene.clips.append(Clip(self.decode(sequence.name), first, last))
