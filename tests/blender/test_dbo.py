@@ -214,3 +214,56 @@ def test_bad_files_are_told_and_add_nothing(blender: Any, tmp_path: Path) -> Non
     with pytest.raises(RuntimeError, match="offset"):
         blender.ops.import_scene.dbo(filepath=str(path))
     assert not blender.data.objects
+
+
+def rig(bpy: Any) -> None:
+    """A character as people make them: an armature that is moved, turned and scaled, loose vertices, an action."""
+    armature = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    low, high = (armature.data.edit_bones.new(name) for name in ("low", "high"))
+    low.head, low.tail, low.roll = (0, 0, 0), (0, 0.3, 2), 0.4
+    high.head, high.tail, high.parent = low.tail, (1, 0, 4), low
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.mesh.primitive_cylinder_add(vertices=8, depth=4, location=(0, 0, 2))
+    body = bpy.context.object
+    body.name = "Body"
+    body.parent = armature
+    body.modifiers.new("Armature", "ARMATURE").object = armature
+    height = np.array([vertex.co.z for vertex in body.data.vertices])
+    for name, rows in (("low", height < 0), ("high", (height > 0) & (np.arange(len(height)) != 15))):
+        body.vertex_groups.new(name=name).add(np.flatnonzero(rows).tolist(), 1.0, "REPLACE")
+    pose = armature.pose.bones
+    for frame, turn in ((0, 0.0), (6, 1.0), (10, -0.5)):
+        for bone in pose:
+            bone.rotation_mode = "XYZ"
+            bone.rotation_euler = (turn, turn / 2, 0)
+            bone.keyframe_insert("rotation_euler", frame=frame)
+        pose["high"].location.x = turn
+        pose["high"].keyframe_insert("location", frame=frame)
+    holder = bpy.data.objects.new("Holder", None)
+    bpy.context.collection.objects.link(holder)
+    holder.location, holder.rotation_euler = (1, 2, 3), (0, 0, 0.7)
+    armature.parent = holder
+    armature.location, armature.rotation_euler, armature.scale = (0, 1, 0), (0.3, 0, 0), (2, 2, 2)
+
+
+def test_a_rig_made_in_blender_moves_in_the_engine_as_it_does_here(blender: Any, tmp_path: Path) -> None:
+    rig(blender)
+    before = blender.context.scene.frame_current
+    blender.ops.export_scene.dbo(filepath=str(tmp_path / "rig.dbo"))
+    assert blender.context.scene.frame_current == before
+    data = (tmp_path / "rig.dbo").read_bytes()
+    engine.walk(data)
+    bones = [bone for frame, _ in dbo.read(data).frames() if frame.mesh is not None for bone in frame.mesh.bones]
+    assert sum(bone.influences for bone in bones) >= 16
+    for frame in (0, 3, 6, 9):
+        here = np.unique(np.concatenate(shown(blender, frame)).round(3), axis=0)
+        there = np.unique(np.concatenate(engine.pose(data, frame)).round(3), axis=0)
+        distances = np.linalg.norm(here[:, None] - there[None], axis=2)
+        assert max(distances.min(0).max(), distances.min(1).max()) < 1e-2
+    clear(blender)
+    blender.ops.import_scene.dbo(filepath=str(tmp_path / "rig.dbo"))
+    for frame in (0, 3, 6, 9):
+        assert apart(engine.pose(data, frame), shown(blender, frame)) < 1e-4

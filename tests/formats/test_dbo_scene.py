@@ -13,7 +13,7 @@ from io_retro_meshes.formats import dbo
 from io_retro_meshes.formats.dbo import vertices
 from io_retro_meshes.formats.dbo.document import AnimationSet, Bone, Texture
 from io_retro_meshes.scene import Channel, Clip, Layer, Material, Mesh, Node, Scene, Track, Transform, floats
-from tests.conftest import corpus_files
+from tests.conftest import ROOT, corpus_files
 from tests.engines import dbo as engine
 from tests.made import dbo as made
 
@@ -288,3 +288,13 @@ def test_five_weights_become_the_four_greatest() -> None:
     for bone in written.bones:
         np.add.at(total, bone.vertices, bone.weights)
     assert np.allclose(total, 1)
+
+
+def test_the_example_opens_and_closes() -> None:
+    data = (ROOT / "examples" / "flower.dbo").read_bytes()
+    engine.walk(data)
+    assert dbo.write(dbo.read(data)) == data
+    scene = dbo.to_scene(dbo.read(data))
+    assert [(clip.name, clip.first, clip.last) for clip in scene.clips] == [("sway", 0, 48), ("bloom", 48, 84)]
+    widths = [np.ptp(next(mesh for mesh in engine.pose(data, frame) if mesh[:, 2].max() > 1)[:, 0]) for frame in (48, 66)]
+    assert widths[1] < 0.9 * widths[0]

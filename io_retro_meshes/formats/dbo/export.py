@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import animation, maths
-from ...scene import Clip, Scene, Target, Transform
+from ...scene import Clip, Node, Scene, Target, Transform
 from . import keys, space
 from .document import ALL, CLIP, VERSION, Animation, AnimationSet, Document, Frame, Mesh, Root
 from .surfaces import MOST_INFLUENCES, Binding, MeshWriter
@@ -110,6 +110,8 @@ class _Exporter:
         """Names that bones and animations refer to must be the only ones of their kind; others may repeat."""
         referred = {frame for (_, bone), (frame, _) in self.places.items() if bone >= 0}
         referred |= {index for index, out in enumerate(self.out) if out.target is not None}
+        # Vertices without weights follow the frame of their own mesh, by its name.
+        referred |= {self.places[(i, -1)][0] for i, node in enumerate(self.scene.nodes) if self._skinned(node)}
         used: set[str] = set()
         for index in sorted(range(len(self.out)), key=lambda index: index not in referred):
             out = self.out[index]
@@ -123,6 +125,9 @@ class _Exporter:
                 if name != out.name:
                     self.warnings.append(f'"{out.name}" is called "{name}" in the file: two frames would have the same name.')
             out.name = name
+
+    def _skinned(self, node: Node) -> bool:
+        return node.mesh >= 0 and self.scene.meshes[node.mesh].skin is not None
 
     def _meshes(self) -> None:
         writer = MeshWriter(self.scene, self.options.influences, self.options.effect, self.warnings)
@@ -148,7 +153,8 @@ class _Exporter:
         place = self.worlds[skin.node]
         binds = place.astype(np.float64) @ np.array([bone.bind for bone in armature.bones]).reshape(-1, 4, 4)
         names = [self.out[self.places[(skin.node, number)][0]].name for number in range(len(armature.bones))]
-        return Binding(names, space.matrices(np.linalg.pinv(binds)), place)
+        own = space.matrices(np.linalg.pinv(self.worlds[index].astype(np.float64)))
+        return Binding(names, space.matrices(np.linalg.pinv(binds)), place, own)
 
     def _frame_tree(self) -> Frame:
         """Children hang on the first child, and each further one on the sibling before it."""

@@ -81,7 +81,7 @@ def _track(animation: Animation, user: Array, warnings: list[str]) -> Track | No
 
 def _keys(keys: Array, warnings: list[str]) -> Array:
     """In order of time, one key a frame (the last), those that are no numbers left out."""
-    good = np.isfinite(keys["value"]).all(tuple(range(1, keys["value"].ndim)))
+    good = (np.abs(keys["value"]) < space.HUGE).all(tuple(range(1, keys["value"].ndim)))
     if not good.all():
         warnings.append("Some animation keys are not numbers; they were left out.")
     keys = keys[good]

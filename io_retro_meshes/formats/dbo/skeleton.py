@@ -48,7 +48,8 @@ def gather(document: Document) -> Frames:
     world = local.copy()
     for index, parent in enumerate(parents):
         if parent >= 0:
-            world[index] = world[parent] @ local[index]
+            with np.errstate(over="ignore", invalid="ignore"):
+                world[index] = space.sound(world[parent] @ local[index])
     by_name: dict[str, int] = {}
     for index, frame in enumerate(frames):
         by_name.setdefault(frame.name, index)

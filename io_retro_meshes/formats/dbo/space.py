@@ -15,6 +15,8 @@ from ... import maths
 
 Array = npt.NDArray[Any]
 
+HUGE = 1e18  # beyond this, squares are infinite
+
 _SWAP = [0, 2, 1]
 _SWAP4 = [0, 2, 1, 3]
 
@@ -42,7 +44,7 @@ def sound(values: Array) -> Array:
     """Row matrices as the engine takes them: a last element of 0 is 1; those with anything but numbers are the identity."""
     found = values.astype(np.float32)
     found[..., 3, 3] = np.where(found[..., 3, 3] == 0, 1, found[..., 3, 3])
-    good = np.isfinite(found).all((-1, -2), keepdims=True)
+    good = (np.abs(found) < HUGE).all((-1, -2), keepdims=True)
     return np.where(good, found, np.eye(4, dtype=np.float32))
 
 

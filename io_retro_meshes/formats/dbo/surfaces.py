@@ -31,6 +31,7 @@ class Binding:
     names: list[str]  # of the frames, by bone
     inverses: Array  # (b, 4, 4) row matrices: block 305
     place: Array  # (4, 4) the armature in the world at rest
+    own: Array  # (4, 4) row matrix: 305 for vertices that stay with the mesh's own frame
 
 
 @dataclass
@@ -202,7 +203,7 @@ def _bone(bone: int, binding: Binding, own_frame: str, rows: Array, weights: Arr
     made = Bone(name=own_frame if bone < 0 else binding.names[bone], influences=len(rows))
     if len(rows):
         made.vertices, made.weights = rows, weights
-    made.matrix = np.eye(4, dtype=np.float32) if bone < 0 else binding.inverses[bone]
+    made.matrix = binding.own if bone < 0 else binding.inverses[bone]
     return made
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import space
 from .document import Mesh
 
 Array = npt.NDArray[Any]
@@ -39,8 +40,6 @@ ELEMENT_TYPES: dict[int, tuple[str, int]] = {
 }
 USAGES = {0: "position", 1: "weights", 2: "indices", 3: "normal", 5: "uv", 6: "tangent", 7: "binormal", 9: "position"}
 USAGE_COLOR = 10
-
-HUGE = 1e18  # beyond this, squares are infinite
 
 Columns = list[tuple[str, Any, int]]  # name, dtype, offset
 
@@ -135,7 +134,7 @@ def vertices(mesh: Mesh, warnings: list[str]) -> Array:
 def finite(values: Array, warnings: list[str], what: str) -> Array:
     """float32, with zeros for what is not a number, or none to reckon with."""
     values = values.astype(np.float32)
-    good = np.abs(values) < HUGE
+    good = np.abs(values) < space.HUGE
     if good.all():
         return values
     warnings.append(f"Some {what} are no usable numbers; they were made zero.")
