@@ -61,11 +61,12 @@ class ActionBuilder:
         for (node, bone), track in tracks.items():
             if track.location is None and track.rotation is None and track.scale is None:
                 continue
+            interpolation = self.scene.interpolation
             if bone >= 0:
                 built, armature = self.armatures[node], self.scene.nodes[node].armature
                 made, source = built.bones[bone], armature.bones[bone]
-                track = pose_track(made, source, track, self.scene.interpolation, self.sizes[node])
-            rotation = _followable(track.rotation, self.scene.interpolation)
+                track, interpolation = pose_track(made, source, track, interpolation, self.sizes[node])
+            rotation = _followable(track.rotation, interpolation)
             found[(node, bone)] = neutral.Track(track.location, rotation, track.scale)
         return found
 

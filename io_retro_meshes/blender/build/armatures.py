@@ -234,11 +234,11 @@ def basis_matrices(bone: BuiltBone, local: np.ndarray) -> np.ndarray:
 
 def pose_track(
     made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float
-) -> neutral.Track:
-    """A bone's keys as Blender's pose channels."""
+) -> tuple[neutral.Track, neutral.Interpolation]:
+    """A bone's keys as Blender's pose channels, and what is meant between them."""
     parts = _separable(made, bone)
     if parts is None:
-        return _sampled_track(made, bone, track, interpolation, size)
+        return _sampled_track(made, bone, track, interpolation, size), "NLERP"
     turn, back, stretch, shrink = parts
     q_turn = maths.matrix_to_quaternion(turn).astype(np.float32)
     q_back = maths.matrix_to_quaternion(back).astype(np.float32)
@@ -253,7 +253,7 @@ def pose_track(
     if track.scale is not None:
         # The squares just exchange the axes where C does, and leave an even scale alone where C turns freely.
         found.scale = neutral.Channel(track.scale.frames, (track.scale.values @ turn**2 / shrink).astype(np.float32))
-    return found
+    return found, interpolation
 
 
 def _separable(made: BuiltBone, bone: neutral.Bone) -> tuple[np.ndarray, np.ndarray, float, float] | None:
