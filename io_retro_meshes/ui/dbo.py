@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 
 from .operators import Exporter, Importer
 
@@ -39,6 +39,15 @@ class ExportDBO(bpy.types.Operator, Exporter):
     filename_ext = ".dbo"
     filter_glob: StringProperty(default="*.dbo", options={"HIDDEN"})
 
+    colors: BoolProperty(name="Vertex Colours", description="Write the first colour attribute", default=True)
+    uv_sets: IntProperty(
+        name="UV Maps",
+        description="Write at most so many UV maps. Without an effect two are read",
+        default=8,
+        min=0,
+        max=8,
+    )
+    materials: BoolProperty(name="Materials", description="Write colours, textures and render states", default=True)
     effect: StringProperty(
         name="Effect", description="The shader file of materials that name none of their own; empty: the engine's fixed ways"
     )
@@ -48,6 +57,9 @@ class ExportDBO(bpy.types.Operator, Exporter):
 
     def draw_model(self, layout: bpy.types.UILayout) -> None:
         layout.prop(self, "influences")
+        layout.prop(self, "colors")
+        layout.prop(self, "uv_sets")
+        layout.prop(self, "materials")
 
     def draw_textures(self, layout: bpy.types.UILayout) -> None:
         layout.prop(self, "effect")

@@ -135,6 +135,37 @@ def test_a_skin_is_bound_where_305_says_and_rests_where_its_frames_are() -> None
     assert apart(engine.pose(data, 6), engine.pose(dbo.write(dbo.from_scene(dbo.to_scene(document))), 6)) < 1e-5
 
 
+def test_sets_with_keys_of_their_own_are_laid_end_to_end() -> None:
+    document = made.arm()
+    document.root.animation_set.next = AnimationSet(name="other", length=10, animation=made.keys("lower", turn=-0.6))
+    alone = made.arm()
+    alone.root.animation_set = AnimationSet(name="other", length=10, animation=made.keys("lower", turn=-0.6))
+    scene = dbo.to_scene(document)
+    assert [clip.name for clip in scene.clips] == ["swing", "other"] and scene.timeline is None
+    data = dbo.write(dbo.from_scene(scene))
+    first, second = dbo.read(data).animation_sets()[1:]
+    for frame in (0, 4, 10):
+        assert apart(engine.pose(dbo.write(made.arm()), frame), engine.pose(data, first.start + frame)) < 1e-5
+        assert apart(engine.pose(dbo.write(alone), frame), engine.pose(data, second.start + frame)) < 1e-5
+
+
+def test_a_mesh_may_name_its_own_frame_as_its_bone() -> None:
+    document = made.arm()
+    body = document.root.frame.child.sibling
+    body.mesh.bones[0].name = "body"
+    data = dbo.write(document)
+    scene = dbo.to_scene(dbo.read(data))
+    for frame in (0, 5):
+        assert apart(engine.pose(data, frame), posed(scene, frame)) < 1e-5
+        assert apart(engine.pose(data, frame), engine.pose(dbo.write(dbo.from_scene(scene)), frame)) < 1e-5
+
+
+def test_what_is_not_wanted_is_not_written() -> None:
+    scene = dbo.to_scene(made.parts())
+    mesh = dbo.from_scene(scene, dbo.ExportOptions(colors=False, uv_sets=1, materials=False)).root.frame.mesh
+    assert (mesh.fvf, mesh.texture_count, mesh.use_multi_material, mesh.cull) == (0x112, 0, False, True)
+
+
 def test_bones_that_do_not_fit_are_warned_of() -> None:
     document = made.arm()
     mesh = document.root.frame.child.sibling.mesh

@@ -2,9 +2,10 @@
 """Dark Basic Pro .dbo: models of the engine and of its successors."""
 
 from .document import Document
-from .export import ExportOptions, from_scene
+from .export import from_scene
+from .options import ExportOptions, ImportOptions
 from .read import read, sniff
-from .scene import ImportOptions, to_scene
+from .scene import to_scene
 from .summary import summary
 from .write import write
 

@@ -14,18 +14,13 @@ from ... import animation, maths
 from ...scene import Clip, Node, Scene, Target, Transform
 from . import keys, space
 from .document import ALL, CLIP, VERSION, Animation, AnimationSet, Document, Frame, Mesh, Root
-from .surfaces import MOST_INFLUENCES, Binding, MeshWriter
+from .options import ExportOptions
+from .surfaces import Binding, MeshWriter
 
 Array = npt.NDArray[Any]
 
 MOST_NAME = 255  # bytes that the engine reads
 SPACE = np.eye(4, dtype=np.float32)
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    effect: str = ""  # the shader of materials that name none
-    influences: int = MOST_INFLUENCES  # bones a vertex may follow
 
 
 @dataclass
@@ -41,8 +36,8 @@ class _Out:
     children: list[int] = field(default_factory=list)
 
 
-def from_scene(scene: Scene, options: ExportOptions = ExportOptions()) -> Document:
-    return _Exporter(scene, options).run()
+def from_scene(scene: Scene, options: ExportOptions | None = None) -> Document:
+    return _Exporter(scene, options or ExportOptions()).run()
 
 
 class _Exporter:
@@ -130,7 +125,7 @@ class _Exporter:
         return node.mesh >= 0 and self.scene.meshes[node.mesh].skin is not None
 
     def _meshes(self) -> None:
-        writer = MeshWriter(self.scene, self.options.influences, self.options.effect, self.warnings)
+        writer = MeshWriter(self.scene, self.options, self.warnings)
         for index, node in enumerate(self.scene.nodes):
             if node.mesh < 0:
                 continue

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ... import maths
+from ...animation import cut
 from ...scene import Channel, Clip, Scene, Target, Track
 from . import space
 from .document import CLIP, IDENTITY, Animation, AnimationSet, Document, chain
@@ -42,8 +44,19 @@ def add_clips(document: Document, frames: Frames, targets: Callable[[int], list[
             clip = Clip(name, first, last, tracks or None)
             clip.settings["dbo"] = changed(entry, FOOTFALLS)
             scene.clips.append(clip)
-    if scene.timeline is None:
-        scene.clips = [clip for clip in scene.clips if clip.tracks]
+    _settle(scene)
+
+
+def _settle(scene: Scene) -> None:
+    """Clips are all parts of the timeline, or all have keys of their own."""
+    timeline = scene.timeline
+    if timeline is None:
+        scene.clips = []
+    elif any(clip.tracks for clip in scene.clips):
+        scene.clips = [timeline] + [
+            clip if clip.tracks else replace(clip, tracks=cut(timeline, clip.first, clip.last, "SLERP")) for clip in scene.clips
+        ]
+        scene.timeline = None
 
 
 def _tracks(

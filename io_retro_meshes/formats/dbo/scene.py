@@ -3,24 +3,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...scene import Node, Scene, Target, Transform
 from . import meshes, motion, skeleton, space
 from .document import Document
 from .materials import Materials
+from .options import ImportOptions
 from .skeleton import Frames, Group
 
 
-@dataclass(frozen=True)
-class ImportOptions:
-    fps: float = 30.0  # files count frames, and do not say how many make a second
-
-
-def to_scene(document: Document, options: ImportOptions = ImportOptions()) -> Scene:
-    return _Importer(document, options).run()
+def to_scene(document: Document, options: ImportOptions | None = None) -> Scene:
+    return _Importer(document, options or ImportOptions()).run()
 
 
 class _Importer:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,16 @@ import numpy.typing as npt
 
 from ...scene import Ints, Layer, Material, Node, Scene
 from ...scene import Mesh as SceneMesh
-from ...surfaces import Vertices, engine_vertices, limited, smooth_normals, strongest
+from ...surfaces import Vertices, engine_vertices, limited, smooth_normals, strongest, triangulated
 from . import space, vertices
 from .document import LINES, POINTS, TRIANGLES, Bone, Mesh, MultiMaterial
 from .fields import Block
 from .materials import write_material, write_states, write_textures
+from .options import ExportOptions
 
 Array = npt.NDArray[Any]
 
 MOST_VERTICES = 65_535
-MOST_INFLUENCES = 4
 
 
 @dataclass
@@ -44,18 +44,18 @@ class Piece:
 
 
 class MeshWriter:
-    def __init__(self, scene: Scene, influences: int, effect: str, warnings: list[str]) -> None:
+    def __init__(self, scene: Scene, options: ExportOptions, warnings: list[str]) -> None:
         self.scene = scene
-        self.influences = influences
-        self.effect = effect
+        self.options = options
+        self.effect = options.effect
         self.warnings = warnings
 
     def pieces(self, node: Node, binding: Binding | None, own_frame: str) -> list[Mesh]:
         """The node's mesh as one block or as several: one for each set of render states, and for 65,535 vertices."""
-        source = self.scene.meshes[node.mesh]
+        source = self._source(node)
         materials = self._slots(node, source)
         normals = source.normals or Layer("normals", smooth_normals(source.positions, source.corners))
-        engine = engine_vertices(source, [normals, *source.uvs[:8], *source.colors[:1]])
+        engine = engine_vertices(source, [normals, *source.uvs, *source.colors])
         rows, fvf = _rows(source, normals, engine, binding)
         influences = self._influences(source, engine, binding)
         found = []
@@ -72,14 +72,19 @@ class MeshWriter:
 
     # ------------------------------------------------------------------------------------------------------- vertices
 
+    def _source(self, node: Node) -> SceneMesh:
+        """The node's mesh as triangles, with the layers that are wanted."""
+        mesh = triangulated(self.scene.meshes[node.mesh])
+        return replace(mesh, uvs=mesh.uvs[: self.options.uv_sets], colors=mesh.colors[:1] if self.options.colors else [])
+
     def _influences(self, source: SceneMesh, engine: Vertices, binding: Binding | None) -> tuple[Ints, Ints, Array]:
         """(vertex of the engine, bone, weight), sorted by vertex. Bone -1: the vertex stays with the mesh's own frame."""
         skin = source.skin
         if skin is None or binding is None:
             return np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32)
-        of_vertex, bones, weights, lost = strongest(skin.vertices, skin.bones, skin.weights, self.influences)
+        of_vertex, bones, weights, lost = strongest(skin.vertices, skin.bones, skin.weights, self.options.influences)
         if lost:
-            most = self.influences
+            most = self.options.influences
             self.warnings.append(f'"{source.name}": {lost} vertices have more than {most} weights; the least were left out.')
         loose = np.setdiff1d(np.arange(len(source.positions), dtype=np.int32), of_vertex)
         if len(loose):
@@ -96,6 +101,8 @@ class MeshWriter:
     # --------------------------------------------------------------------------------------------------------- pieces
 
     def _slots(self, node: Node, source: SceneMesh) -> list[Material | None]:
+        if not self.options.materials:
+            return []
         numbers = node.materials if node.materials is not None else source.materials
         return [self.scene.materials[number] if number >= 0 else None for number in numbers]
 
@@ -179,7 +186,7 @@ class MeshWriter:
 
 def _rows(source: SceneMesh, normals: Layer, engine: Vertices, binding: Binding | None) -> tuple[Array, int]:
     """All vertices in a plain vertex format: position, normal, perhaps a colour, and at least one pair of UVs."""
-    uvs = source.uvs[:8]
+    uvs = source.uvs
     fvf = vertices.XYZ | vertices.NORMAL | max(len(uvs), 1) << vertices.TEXTURE_SHIFT
     fvf |= vertices.DIFFUSE if source.colors else 0
     rows = vertices.make(fvf, len(engine.source))
