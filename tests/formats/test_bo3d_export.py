@@ -151,7 +151,13 @@ def test_scale_that_moves() -> None:
     scene.timeline.tracks[2, -1] = Track(scale=channel)
     assert_drawn(written(scene), scene)  # nothing hangs on the sword
     scene.timeline.tracks[0, 1].scale = Channel(np.float32([1, 30]), np.float32([[1, 1, 1], [2, 2, 2]]))
-    assert any('"Arm"' in warning and "scale" in warning for warning in written(scene).warnings)
+    scene.timeline.tracks[0, -1] = Track(scale=Channel(np.float32([1, 30]), np.float32([[1, 1, 1], [3, 3, 3]])))
+    document = written(scene)  # the hand hangs on the arm
+    assert_drawn(document, scene)
+    assert any("the scale changes over time" in warning for warning in document.warnings)
+    parents = {entity.parent for entity in document.entities}
+    for index, entity in enumerate(document.entities):
+        assert index not in parents or (entity.keys["scale"] == 1).all()
 
 
 def test_clips_end_to_end() -> None:

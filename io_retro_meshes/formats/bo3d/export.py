@@ -93,7 +93,7 @@ class _Export:
         for names, message in (
             (
                 self.scaled_parents,
-                "the scale changes over time, which the engine gets wrong for what has children; it was left out",
+                "the scale changes over time, and something hangs on it; the scale has got an entity of its own",
             ),
             (self.sheared, "it is sheared over time, which the file cannot hold; only its turn was written"),
         ):
@@ -177,18 +177,18 @@ class _Export:
             self.node_items[skinned] = below
         for number, bone in enumerate(node.armature.bones):
             above = self.bone_items[index, bone.parent] if bone.parent >= 0 else below
-            place, scale = self.bone(bone, self.poses[index][number], baked)
-            self.bone_items[index, number] = self.add(Item(bone.name, above, world @ place, scale))
+            place, scale = self.bone(bone, self.world[index] @ self.poses[index][number], world[0], baked)
+            self.bone_items[index, number] = self.add(Item(bone.name, above, place, scale))
         bones = [self.bone_items[index, number] for number in range(len(node.armature.bones))]
         for item in made:
             self.items[item].bones = bones
 
-    def bone(self, bone: Bone, pose: Matrices, baked: Array) -> tuple[Matrices, Matrices | None]:
-        """Where the bone is in the mesh: at its head, turned by as much as it is turned from where the skin was bound."""
-        moved = baked @ pose @ np.linalg.inv(bone.bind.astype(np.float64)) @ np.linalg.inv(baked)
+    def bone(self, bone: Bone, pose: Matrices, rest: Array, baked: Array) -> tuple[Matrices, Matrices | None]:
+        """Where the bone is in the world: at its head, turned by as much as it is turned from where the skin was bound."""
+        moved = pose @ np.linalg.inv(bone.bind.astype(np.float64)) @ np.linalg.inv(baked)
         head = (baked @ [*(bone.bind[:3, 3] if bone.head is None else bone.head), 1])[:3]
         rigid, scale, _ = self.rigid(moved, bone.name)
-        rigid[0] = np.eye(4)
+        rigid[0] = rest
         rigid[:, :3, 3] = moved[:, :3, :3] @ head + moved[:, :3, 3]
         return rigid, scale
 
@@ -213,17 +213,13 @@ class _Export:
 
     def entities(self) -> list[Entity]:
         size = self.size()
-        parents = {item.parent for item in self.items}
+        self.part_scales()
         names = _unique([item.name for item in self.items])
         made = []
         for index, item in enumerate(self.items):
             above = self.items[item.parent].world if item.parent >= 0 else np.eye(4)
             local = np.linalg.inv(above) @ item.world
-            scale = np.ones((len(local), 3)) if item.scale is None else item.scale
-            if item.scale is not None and index in parents:
-                self.scaled_parents.append(item.name)
-                scale = np.ones((len(local), 3))
-            made.append(self.entity(names[index], item, local, scale, size))
+            made.append(self.entity(names[index], item, local, size))
         tops = [index for index, item in enumerate(self.items) if item.parent < 0]
         # The engine cannot animate the first entity, and all others hang on it.
         if len(tops) != 1 or len(made[0].keys):
@@ -239,8 +235,21 @@ class _Export:
                 self.warnings.append("The file's rest pose is the one the skin was bound in; the pose of the bones is frame 1.")
         return made
 
-    def entity(self, name: bytes, item: Item, local: Matrices, scale: Matrices, size: float) -> Entity:
+    def part_scales(self) -> None:
+        """The engine hands scale to children in a way of its own: what has both gets an entity more, for the scale."""
+        parents = {item.parent for item in self.items}
+        leaves: dict[int, int] = {}
+        for index, item in list(enumerate(self.items)):
+            if item.scale is not None and index in parents:
+                self.scaled_parents.append(item.name)
+                leaves[index] = self.add(Item(item.name, index, item.world, item.scale, item.part))
+                item.scale = item.part = None
+        for item in self.items:
+            item.bones = [leaves.get(bone, bone) for bone in item.bones]
+
+    def entity(self, name: bytes, item: Item, local: Matrices, size: float) -> Entity:
         location = local[:, :3, 3]
+        scale = np.ones((len(local), 3)) if item.scale is None else item.scale
         rotation = maths.continuous(maths.matrix_to_quaternion(local[:, :3, :3]))
         rotation[np.abs(rotation) < 1e-9] = 0  # what is left of turning there and back
         entity = Entity(
