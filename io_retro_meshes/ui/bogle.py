@@ -77,6 +77,18 @@ class ExportBogle(bpy.types.Operator, Exporter):
         default=False,
     )
 
+    exact_joints: BoolProperty(
+        name="Exact Joints",
+        description="The engine turns a bone about its parent's place. Add helper bones where that matters, so that poses are "
+        "Blender's",
+        default=False,
+    )
+
+    def draw_animation(self, layout: bpy.types.UILayout) -> None:
+        column = layout.column()
+        column.active = self.file_layout == "ANIM"
+        column.prop(self, "exact_joints")
+
     def draw_model(self, layout: bpy.types.UILayout) -> None:
         layout.prop(self, "file_layout")
         layout.prop(self, "light_formula")

@@ -294,6 +294,38 @@ def check_animations(ours: Any, golden: Any) -> None:
                 assert dots[whole].min() > 1 - 1e-5
 
 
+@needs_corpus
+def test_with_exact_joints_the_engine_draws_what_blender_shows(blender: Any, tmp_path: Path) -> None:
+    if blender.app.version < (4, 5):
+        pytest.skip("the .blend files are of Blender 4.5")
+    blender.ops.wm.open_mainfile(filepath=str(FOLDER / "scene_anim.blend"))
+    target = tmp_path / "out.bgl"
+    blender.ops.export_scene.bogle(filepath=str(target), file_layout="ANIM", exact_joints=True)
+    document = bogle.read(target.read_bytes())
+    assert isinstance(document, bogle.Document)
+    shape = next(shape for shape in document.geometries if shape.name == b"EelMesh")
+    collection = document.collections[0]
+    rig, skin = blender.data.objects["EelRig"], blender.data.objects["EelSkin"]
+    assert rig.data.pose_position == "REST" and rig.animation_data.action is None  # as it was before the export
+    rest = np.array([vertex.co for vertex in skin.data.vertices])
+    source = np.argmin(np.linalg.norm(rest[None] - shape.vertices["position"][:, None], axis=2), 1)
+    points = np.concatenate([shape.vertices["position"], np.ones((len(shape.vertices), 1))], 1)
+    bones, weights = shape.vertices["bones"].astype(int), shape.vertices["weights"]
+    rig.data.pose_position = "POSE"
+    rig.animation_data.use_nla = False
+    for animation in collection.animations:
+        action = blender.data.actions[animation.name.decode()]
+        rig.animation_data.action = action
+        rig.animation_data.action_slot = action.slots[0]
+        for bone in rig.pose.bones:
+            bone.matrix_basis.identity()
+        for keys in animation.keys[:: max(len(animation.keys) // 5, 1)]:
+            blender.context.scene.frame_set(round(action.frame_range[0] + float(keys["time"]) * 25))
+            moves = np.array(engine_pose(collection, keys))
+            expected = sum(weights[:, i, None] * np.einsum("nij,nj->ni", moves[bones[:, i]], points) for i in range(3))
+            assert np.abs(posed(blender, skin)[source] - expected[:, :3]).max() < 1e-3, animation.name
+
+
 @pytest.mark.parametrize("layout", ["NAMES", "ANIM"])
 def test_there_and_back_again(blender: Any, tmp_path: Path, layout: str) -> None:
     source = made.file(made.rigged_scene(), file_layout=layout)

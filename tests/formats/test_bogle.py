@@ -323,6 +323,35 @@ def test_poses_of_the_golden_file_are_the_engines(corpus: Path) -> None:
     assert np.allclose(scene.global_matrices()[rig], expected["armature_matrix_world"], atol=1e-5)
 
 
+def test_exact_joints_make_the_engine_pose_as_blender_does() -> None:
+    scene = made.rigged_scene()
+    rig = next(index for index, node in enumerate(scene.nodes) if node.armature)
+    tracks = scene.clips[0].tracks or {}
+    tracks[rig, 1].location = None  # the upper bone turns about its own place
+    at = neutral.floats(0, 12)
+    wanted = [
+        matrices[1] @ np.linalg.inv(bone.bind)
+        for matrices, bone in zip(animation.bone_matrices(scene, rig, tracks, at), scene.nodes[rig].armature.bones, strict=True)
+    ]
+    for exact in (False, True):
+        document = bogle.from_scene(scene, bogle.ExportOptions(file_layout="ANIM", exact_joints=exact))
+        assert any("Exact Joints" in warning for warning in document.warnings) != exact
+        collection = document.collections[0]
+        assert len(collection.bones) == (3 if exact else 2)
+        poses = engine_pose(collection, collection.animations[0].keys[-1])[:2]
+        assert np.allclose(poses, wanted, atol=1e-5) == exact
+
+
+def test_a_layout_without_skeletons_has_the_pose() -> None:
+    scene = made.rigged_scene()
+    rig = next(node for node in scene.nodes if node.armature)
+    rig.armature.bones[1].transform.location[0] += 2
+    document = bogle.from_scene(scene, bogle.ExportOptions(file_layout="NAMES"))
+    assert any("stand still" in warning for warning in document.warnings)
+    flag = next(shape for shape in document.geometries if shape.name == b"Flag")
+    assert np.array_equal(np.unique(flag.vertices["position"], axis=0), [[0, 0, 0], [1, 0, 0], [2, 1, 0], [3, 1, 0]])
+
+
 def test_a_rig_goes_out_and_comes_back() -> None:
     before = made.rigged_scene()
     document = bogle.from_scene(before, bogle.ExportOptions(file_layout="ANIM"))

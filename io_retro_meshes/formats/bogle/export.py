@@ -27,6 +27,8 @@ class ExportOptions:
     light_formula: lights.Formula = "SPEC"
     # The original cuts texture coordinates to 0..1, although the engine repeats textures.
     clamp_uvs: bool = False
+    # The engine turns a bone about its parent's place. Helper bones make it turn about its own, as in Blender.
+    exact_joints: bool = False
 
 
 def from_scene(scene: neutral.Scene, options: ExportOptions | None = None) -> Document:
@@ -125,6 +127,8 @@ class _Exporter:
         """An object for the mesh; where it has several materials, one more for each of the others, beside it."""
         mesh = self.scene.meshes[node.mesh]
         if node.mesh not in self.pieces:
+            if self.options.file_layout != "ANIM":
+                mesh = skeletons.posed(mesh, self.scene, node.transform.matrix)
             self.pieces[node.mesh] = geometry.split(mesh)
         rig, bones = self.rig(mesh.skin, node) if mesh.skin is not None and self.options.file_layout == "ANIM" else (0, None)
         slots = mesh.materials if node.materials is None else node.materials
@@ -159,7 +163,8 @@ class _Exporter:
         matrix = node.transform.matrix if node.parent == skin.node else np.eye(4, dtype=np.float32)
         key = skin.node, matrix.tobytes()
         if key not in self.rigs:
-            collection, place = skeletons.from_armature(self.scene, skin.node, self.scene.fps or FPS, self.made.warnings)
+            fps, exact = self.scene.fps or FPS, self.options.exact_joints
+            collection, place = skeletons.from_armature(self.scene, skin.node, fps, exact, self.made.warnings)
             collection.matrix = np.linalg.pinv(matrix.astype(np.float64)).astype("<f4").T.reshape(-1)
             self.made.collections.append(collection)
             self.rigs[key] = len(self.made.collections), place

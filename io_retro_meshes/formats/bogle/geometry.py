@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import maths
 from ... import scene as neutral
-from ...scene import Floats, Ints, Layer
+from ...scene import Floats, Ints, Layer, floats
 from ...surfaces import corner_values, engine_vertices, smooth_normals, strongest
 from ..binary import encode
 from .document import SKINNED_VERTEX, VERTEX, Array, Geometry
@@ -63,9 +63,19 @@ def _first_of_each(rows: Ints) -> Array:
     if not len(rows):
         return np.zeros(0, np.intp)
     turned = np.take_along_axis(rows, (np.argmin(rows, 1)[:, None] + np.arange(3)) % 3, 1)
-    keys = np.ascontiguousarray(turned).view("V12")[:, 0]
-    _, first = np.unique(keys, return_index=True)
+    _, first = np.unique(_hashes(turned), return_index=True)
     return np.sort(first)
+
+
+def _hashes(rows: Array) -> Array:
+    """A number of 64 bits for each row of 32-bit values: equal for equal rows, and sorted far faster than the rows."""
+    factors = np.random.default_rng(36).integers(1, 1 << 63, rows.shape[1], np.uint64) | np.uint64(1)
+    words = np.ascontiguousarray(rows).view(np.uint32)
+    found = np.zeros(len(rows), np.uint64)
+    for column, factor in zip(words.T, factors, strict=True):
+        found += column * factor
+        found ^= found >> np.uint64(29)
+    return found
 
 
 def _normals(normals: Array, mesh: neutral.Mesh, warnings: list[str]) -> Floats:
@@ -166,36 +176,37 @@ def tangents(positions: Floats, normals: Floats, uvs: Floats) -> tuple[Floats, F
     As MikkTSpace does it, and so Blender: corners of the same place, normal, coordinate and handedness share a tangent, the
     mean of their triangles' by the angle each has there.
     """
-    points, coords = positions.reshape(-1, 3, 3).astype(np.float64), uvs.reshape(-1, 3, 2).astype(np.float64)
-    if not len(points):
+    if not len(positions):
         return np.zeros((0, 3), np.float32), np.zeros(0, np.float32)
+    points, coords = positions.reshape(-1, 3, 3), uvs.reshape(-1, 3, 2)
     d1, d2 = points[:, 1] - points[:, 0], points[:, 2] - points[:, 0]
     t1, t2 = coords[:, 1] - coords[:, 0], coords[:, 2] - coords[:, 0]
     area = t1[:, 0] * t2[:, 1] - t1[:, 1] * t2[:, 0]
-    sign = np.where(area > 0, 1.0, -1.0)
-    along_u = (t2[:, 1, None] * d1 - t1[:, 1, None] * d2) * sign[:, None]
-    normal = normals.astype(np.float64)
-    flat = _across(np.repeat(along_u, 3, 0), normal)
-    weight = np.where(np.repeat(area != 0, 3), _angles(points, normal), 0)
+    sign = np.where(area > 0, np.float32(1), np.float32(-1))
+    along_u = maths.normalized((t2[:, 1, None] * d1 - t1[:, 1, None] * d2) * sign[:, None])
+    weight = np.where(np.repeat(area != 0, 3), _angles(points, normals), 0)
+    flat = _across(np.repeat(along_u, 3, 0), normals)
     corner_sign = np.repeat(sign, 3)
-    key = np.concatenate([positions, normals, uvs, corner_sign[:, None]], 1).astype(np.float32) + np.float32(0)
-    _, group = np.unique(np.ascontiguousarray(key).view("V36")[:, 0], return_inverse=True)
+    key = np.concatenate([positions, normals, uvs, corner_sign[:, None]], 1) + np.float32(0)
+    _, group = np.unique(_hashes(key), return_inverse=True)
     group = group.reshape(-1)
-    total = np.stack([np.bincount(group, weight * flat[:, axis]) for axis in range(3)], 1)[group]
-    length = np.linalg.norm(total, axis=1, keepdims=True)
+    total = np.stack([np.bincount(group, weight * flat[:, axis]) for axis in range(3)], 1)
+    found = maths.normalized(total)[group].astype(np.float32)
+    lost = np.flatnonzero((np.abs(total).max(1) < 1e-12)[group])
     # Where the UV map is folded to nothing any direction will do that lies in the surface.
-    anyhow = _across(np.where(np.abs(normal[:, :1]) < 0.9, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), normal)
-    found = np.where(length > 1e-12, total / np.where(length > 1e-12, length, 1), anyhow)
-    return found.astype(np.float32), corner_sign.astype(np.float32)
+    aside = np.where(np.abs(normals[lost, :1]) < 0.9, floats(1, 0, 0), floats(0, 1, 0))
+    found[lost] = _across(aside, normals[lost])
+    return found, corner_sign
 
 
-def _across(vectors: Array, normals: Array) -> Array:
+def _across(vectors: Floats, normals: Floats) -> Floats:
     """The unit part of vectors that lies in the plane of a normal."""
-    return maths.normalized(vectors - normals * np.sum(vectors * normals, 1, keepdims=True))
+    return maths.normalized(vectors - normals * np.einsum("ij,ij->i", vectors, normals)[:, None])
 
 
-def _angles(points: Array, normals: Array) -> Array:
+def _angles(points: Floats, normals: Floats) -> Floats:
     """The angle of every corner, seen along its normal."""
-    back = _across((np.roll(points, 1, 1) - points).reshape(-1, 3), normals)
-    ahead = _across((np.roll(points, -1, 1) - points).reshape(-1, 3), normals)
-    return np.arccos(np.clip(np.sum(back * ahead, 1), -1, 1))
+    ahead = (np.roll(points, -1, 1) - points).reshape(-1, 3)
+    back = -np.roll(ahead.reshape(-1, 3, 3), 1, 1).reshape(-1, 3)
+    cosine = np.einsum("ij,ij->i", _across(back, normals), _across(ahead, normals))
+    return np.arccos(np.clip(cosine, -1, 1))

@@ -8,6 +8,8 @@ arc, offsets straight.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ... import animation as clips
@@ -21,6 +23,8 @@ FRAME_RATES = (24.0, 25.0, 30.0, 50.0, 60.0, 100.0, 120.0)
 # Whole frames between keys are filled in up to this many for all the bones of an animation.
 MOST_SAMPLES = 200_000
 STILL = 1e-6
+# Bones that the engine puts no further off than this, as a part of the skeleton's longest step, are where they should be.
+JOINT_TOLERANCE = 1e-3
 
 
 def _wxyz(rotations: Array) -> Floats:
@@ -98,7 +102,7 @@ def to_clip(
 ) -> neutral.Clip:
     name = decode(animation.name) or "Animation"
     keys = animation.keys
-    exact = keys["time"].astype(np.float64) * fps
+    exact = np.clip(keys["time"].astype(np.float64) * fps, -1e9, 1e9)
     whole = np.rint(exact)
     frames: Floats = np.where(np.abs(exact - whole) < 1e-3, whole, exact).astype(np.float32)
     usable = np.flatnonzero(np.isfinite(frames) & (np.abs(frames) < 1e6))
@@ -139,36 +143,83 @@ def _track(frames: Floats, rotations: Floats, positions: Floats, between: bool) 
 # -------------------------------------------------------------------------------------------------------------- export
 
 
+def posed(mesh: neutral.Mesh, scene: neutral.Scene, matrix: Floats) -> neutral.Mesh:
+    """A skinned mesh as its armature holds it now, for a layout without skeletons. `matrix`: the mesh's, in the armature."""
+    skin = mesh.skin
+    armature = scene.nodes[skin.node].armature if skin is not None else None
+    if skin is None or armature is None or not len(skin.vertices):
+        return mesh
+    pose = neutral.rest_matrices(armature)
+    moves = np.array([now @ np.linalg.inv(bone.bind) for now, bone in zip(pose, armature.bones, strict=True)], np.float32)
+    if np.abs(moves - np.eye(4)).max() < STILL:
+        return mesh
+    count = len(mesh.positions)
+    total = np.bincount(skin.vertices, skin.weights, count)
+    weights = skin.weights / np.maximum(total[skin.vertices], 1e-9)
+    blended = np.zeros((count, 16))
+    np.add.at(blended, skin.vertices, weights[:, None] * moves[skin.bones].reshape(-1, 16))
+    blended[total <= 0] = np.eye(4).reshape(-1)
+    local = np.linalg.pinv(matrix) @ blended.reshape(-1, 4, 4) @ matrix
+    positions = np.einsum("nij,nj->ni", local[:, :3, :3], mesh.positions) + local[:, :3, 3]
+    normals = mesh.normals
+    if normals is not None:
+        turns = local[mesh.corners if normals.domain == "CORNER" else slice(None), :3, :3]
+        turned = maths.normalized(np.einsum("nij,nj->ni", turns, normals.data)).astype(np.float32)
+        normals = replace(normals, data=turned)
+    return replace(mesh, positions=positions.astype(np.float32), normals=normals, skin=None)
+
+
 def bone_order(armature: neutral.Armature) -> list[int]:
     """The bones in the order of the file: by name."""
     return sorted(range(len(armature.bones)), key=lambda number: armature.bones[number].name)
 
 
-def from_armature(scene: neutral.Scene, node: int, fps: float, warnings: list[str]) -> tuple[Collection, Ints]:
+def from_armature(
+    scene: neutral.Scene, node: int, fps: float, exact_joints: bool, warnings: list[str]
+) -> tuple[Collection, Ints]:
     """The collection, and the place in it of each bone of the armature."""
     owner = scene.nodes[node]
     armature = owner.armature
     assert armature is not None
-    if len(armature.bones) > MOST_BONES:
-        warnings.append(f"{owner.name}: {len(armature.bones)} bones; the engine's shader takes {MOST_BONES}.")
     order = bone_order(armature)
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    binds = [bone.bind.astype(np.float64) for bone in armature.bones]
+    bound = [_bound(armature, number) for number in order]
     bones = np.zeros(len(order), BONE)
-    for row, number in zip(bones, order, strict=True):
+    for row, number, rest in zip(bones, order, bound, strict=True):
         parent = armature.bones[number].parent
-        local = np.linalg.inv(binds[parent]) @ binds[number] if parent >= 0 else binds[number]
-        location, rotation, _ = maths.decompose(local)
-        row["position"] = maths.quaternion_to_matrix(rotation).T @ location
-        row["rotation"] = np.roll(rotation, -1)
+        row["position"] = maths.quaternion_to_matrix(rest.rotation).T @ rest.location
+        row["rotation"] = np.roll(rest.rotation, -1)
         row["parent"] = place[parent] + 1 if parent >= 0 else 0
     collection = Collection(np.eye(4, dtype="<f4").reshape(-1), bones, [], name=encode(armature.name))
+    strayed = np.zeros(len(order))
     for clip in scene.clips or ([scene.timeline] if scene.timeline is not None else []):
         tracks = _tracks(scene, clip)
         if any(target == node and bone >= 0 for target, bone in tracks):
-            collection.animations.append(_animation(scene, node, clip, tracks, collection, order, fps, warnings))
+            mine = [tracks.get((node, number), Track()) for number in order]
+            animation, off = _animation(clip, mine, bound, bones, scene.interpolation, fps)
+            collection.animations.append(animation)
+            strayed = np.maximum(strayed, off)
+    size = float(np.abs(bones["position"]).max(initial=0)) or 1.0
+    if exact_joints:
+        _add_joints(collection, np.flatnonzero(strayed > JOINT_TOLERANCE * size), bound)
+    elif strayed.max(initial=0) > JOINT_TOLERANCE * size:
+        warnings.append(
+            f"{owner.name}: the engine turns bones about their parents' places; there they will be up to "
+            f"{strayed.max():.3g} units off. Exact Joints puts them right."
+        )
+    if len(collection.bones) > MOST_BONES:
+        warnings.append(f"{owner.name}: {len(collection.bones)} bones; the engine's shader takes {MOST_BONES}.")
     return collection, place
+
+
+def _bound(armature: neutral.Armature, number: int) -> Transform:
+    """Where a bone is in its parent when nothing moves it: as the skin was bound."""
+    bone = armature.bones[number]
+    bind = bone.bind.astype(np.float64)
+    local = np.linalg.inv(armature.bones[bone.parent].bind.astype(np.float64)) @ bind if bone.parent >= 0 else bind
+    location, rotation, _ = maths.decompose(local)
+    return Transform(location.astype(np.float32), rotation.astype(np.float32))
 
 
 def _tracks(scene: neutral.Scene, clip: neutral.Clip) -> dict[neutral.Target, Track]:
@@ -178,41 +229,49 @@ def _tracks(scene: neutral.Scene, clip: neutral.Clip) -> dict[neutral.Target, Tr
 
 
 def _animation(
-    scene: neutral.Scene,
-    node: int,
     clip: neutral.Clip,
-    tracks: dict[neutral.Target, Track],
-    collection: Collection,
-    order: list[int],
+    tracks: list[Track],
+    bound: list[Transform],
+    bones: Array,
+    interpolation: neutral.Interpolation,
     fps: float,
-    warnings: list[str],
-) -> Animation:
-    """A clip on every frame that has a key of any bone: the file has one list of times for all of them."""
-    armature = scene.nodes[node].armature
-    assert armature is not None
-    mine = [tracks[target] for target in tracks if target[0] == node and target[1] >= 0]
-    channels = [channel for track in mine for channel in (track.location, track.rotation) if channel is not None]
+) -> tuple[Animation, Array]:
+    """A clip on every frame that has a key of any bone, as the file has one list of times for all; and how far off the engine
+    will put each bone, which can move about in Blender but not in the engine."""
+    channels = [channel for track in tracks for channel in (track.location, track.rotation) if channel is not None]
     frames = np.unique(np.concatenate([[clip.first], *(channel.frames for channel in channels)])).astype(np.float32)
-    keys = np.zeros(len(frames), keyframe(len(order)))
+    keys = np.zeros(len(frames), keyframe(len(bones)))
     keys["time"] = (frames - frames[0]) / fps
-    rest = _wxyz(collection.bones["rotation"])
-    off = 0.0
-    for row, number in enumerate(order):
-        local = clips.local_matrices(
-            armature.bones[number].transform, tracks.get((node, number)), frames, scene.interpolation
-        ).astype(np.float64)
-        location, rotation, _ = maths.decompose(local)
+    rest = _wxyz(bones["rotation"])
+    off = np.zeros(len(bones))
+    root = int(np.argmax(bones["parent"] == 0))
+    for row, (track, still) in enumerate(zip(tracks, bound, strict=True)):
+        location = clips.channel_values(still, track, "location", frames, interpolation)
+        rotation = clips.channel_values(still, track, "rotation", frames, interpolation)
         turn = maths.continuous(maths.quaternion_multiply(maths.quaternion_conjugate(rest[row])[None], rotation))
         keys["rotations"][:, row] = np.roll(turn, -1, 1)
-        # What the engine will add the bone's position to, in the bone's own turned axes.
-        own = np.einsum("kji,kj->ki", maths.quaternion_to_matrix(rotation), location) - collection.bones["position"][row]
-        if collection.bones["parent"][row] == 0 and not (collection.bones["parent"][:row] == 0).any():
-            keys["root_offset"] = own
+        # What the engine would have to add to the bone's position, in the bone's own turned axes.
+        missing = np.einsum("kji,kj->ki", maths.quaternion_to_matrix(rotation), location) - bones["position"][row]
+        if row == root:
+            keys["root_offset"] = missing
         else:
-            off = max(off, float(np.linalg.norm(own, axis=1).max()))
-    size = float(np.abs(collection.bones["position"]).max(initial=0)) or 1.0
-    if off > 1e-3 * size:
-        warnings.append(
-            f"{clip.name}: the engine turns bones about their parents' places; there they will be up to {off:.3g} units off."
-        )
-    return Animation(keys, encode(clip.name))
+            off[row] = np.linalg.norm(missing, axis=1).max()
+    return Animation(keys, encode(clip.name)), off
+
+
+def _add_joints(collection: Collection, chosen: Array, bound: list[Transform]) -> None:
+    """Puts a bone that never turns before each of the chosen ones, at their place: they turn about its place then."""
+    count = len(collection.bones)
+    joints = np.zeros(len(chosen), BONE)
+    joints["parent"] = collection.bones["parent"][chosen]
+    joints["rotation"] = (0, 0, 0, 1)
+    joints["position"] = [bound[number].location for number in chosen] if len(chosen) else 0
+    collection.bones["parent"][chosen] = count + 1 + np.arange(len(chosen))
+    collection.bones["position"][chosen] = 0
+    collection.bones = np.concatenate([collection.bones, joints])
+    for animation in collection.animations:
+        keys = np.zeros(len(animation.keys), keyframe(len(collection.bones)))
+        keys["time"], keys["root_offset"] = animation.keys["time"], animation.keys["root_offset"]
+        keys["rotations"][:, :count] = animation.keys["rotations"]
+        keys["rotations"][:, count:] = (0, 0, 0, 1)
+        animation.keys = keys
