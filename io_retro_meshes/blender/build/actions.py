@@ -14,7 +14,7 @@ from .. import compat, properties
 from .armatures import BuiltArmature, pose_track
 
 # Where a curve through the components of two rotations strays this far (radians) from the engine's arc, keys are added.
-SLERP_TOLERANCE = 0.0002
+SLERP_TOLERANCE = 0.00005
 
 LINEAR = 1  # Keyframe.interpolation as foreach_set takes it
 
