@@ -192,17 +192,21 @@ def from_armature(
         row["rotation"] = np.roll(rest.rotation, -1)
         row["parent"] = place[parent] + 1 if parent >= 0 else 0
     collection = Collection(np.eye(4, dtype="<f4").reshape(-1), bones, [], name=encode(armature.name))
-    strayed = np.zeros(len(order))
+    strayed, moved = np.zeros(len(order)), np.zeros(len(order))
     for clip in scene.clips or ([scene.timeline] if scene.timeline is not None else []):
         tracks = _tracks(scene, clip)
         if any(target == node and bone >= 0 for target, bone in tracks):
             mine = [tracks.get((node, number), Track()) for number in order]
-            animation, off = _animation(clip, mine, bound, bones, scene.interpolation, fps)
+            animation, off, shift = _animation(clip, mine, bound, bones, scene.interpolation, fps)
             collection.animations.append(animation)
-            strayed = np.maximum(strayed, off)
+            strayed, moved = np.maximum(strayed, off), np.maximum(moved, shift)
+            if any(track.scale is not None for track in mine):
+                warnings.append(f"{clip.name}: bones change their size, which the engine's cannot; left out.")
     size = float(np.abs(bones["position"]).max(initial=0)) or 1.0
     if exact_joints:
         _add_joints(collection, np.flatnonzero(strayed > JOINT_TOLERANCE * size), bound)
+        if moved.max(initial=0) > JOINT_TOLERANCE * size:
+            warnings.append(f"{owner.name}: bones other than the root move along, which the engine's cannot; left out.")
     elif strayed.max(initial=0) > JOINT_TOLERANCE * size:
         warnings.append(
             f"{owner.name}: the engine turns bones about their parents' places; there they will be up to "
@@ -235,15 +239,15 @@ def _animation(
     bones: Array,
     interpolation: neutral.Interpolation,
     fps: float,
-) -> tuple[Animation, Array]:
-    """A clip on every frame that has a key of any bone, as the file has one list of times for all; and how far off the engine
-    will put each bone, which can move about in Blender but not in the engine."""
+) -> tuple[Animation, Array, Array]:
+    """A clip on every frame that has a key of any bone, as the file has one list of times for all; how far off the engine will
+    put each bone, which can move about in Blender but not in the engine; and how far it moves about."""
     channels = [channel for track in tracks for channel in (track.location, track.rotation) if channel is not None]
     frames = np.unique(np.concatenate([[clip.first], *(channel.frames for channel in channels)])).astype(np.float32)
     keys = np.zeros(len(frames), keyframe(len(bones)))
     keys["time"] = (frames - frames[0]) / fps
     rest = _wxyz(bones["rotation"])
-    off = np.zeros(len(bones))
+    off, moved = np.zeros(len(bones)), np.zeros(len(bones))
     root = int(np.argmax(bones["parent"] == 0))
     for row, (track, still) in enumerate(zip(tracks, bound, strict=True)):
         location = clips.channel_values(still, track, "location", frames, interpolation)
@@ -256,7 +260,8 @@ def _animation(
             keys["root_offset"] = missing
         else:
             off[row] = np.linalg.norm(missing, axis=1).max()
-    return Animation(keys, encode(clip.name)), off
+            moved[row] = np.linalg.norm(location - still.location, axis=1).max()
+    return Animation(keys, encode(clip.name)), off, moved
 
 
 def _add_joints(collection: Collection, chosen: Array, bound: list[Transform]) -> None:
