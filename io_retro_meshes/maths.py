@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 
 def normalized(vectors: Array, fallback: tuple[float, ...] | None = None) -> Array:
     """Unit vectors (or quaternions); those of no length become `fallback`, or stay zero."""
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    length = np.sqrt(np.einsum("...i,...i->...", vectors, vectors))[..., None]  # several times as fast as np.linalg.norm
     unit = vectors / np.where(length > 1e-20, length, 1)
     if fallback is not None:
         unit = np.where(length > 1e-20, unit, np.asarray(fallback, unit.dtype))

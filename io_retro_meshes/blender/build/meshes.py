@@ -125,8 +125,10 @@ def _set_faces(data: bpy.types.Mesh, mesh: neutral.Mesh) -> None:
 def _set_uvs(data: bpy.types.Mesh, mesh: neutral.Mesh) -> None:
     for layer in mesh.uvs[:8]:  # Blender's limit
         name = data.uv_layers.new(name=compat.short_name(layer.name, "UVMap"), do_init=False).name
-        values = layer.data if layer.domain == "CORNER" else layer.data[mesh.corners]
-        data.uv_layers[name].uv.foreach_set("vector", _flat(values, np.float32))
+        values = _flat(layer.data, np.float32)
+        if layer.domain != "CORNER":
+            values = np.take(values.view(np.int64), mesh.corners).view(np.float32)  # pairs as wholes: five times as fast
+        data.uv_layers[name].uv.foreach_set("vector", values)
     if mesh.uvs and len(mesh.corners):
         data.uv_layers.active_index = 0
 
