@@ -86,7 +86,9 @@ def _plan(collector: ObjectCollector, mode: str) -> Plan:
     plan = Plan({}, None, [], assigned)
     if mode in ("AUTO", "ACTIONS") and not (mode == "AUTO" and timelines):
         clips = _fitting(objects, assigned)
-        if len(clips) > 1 or (clips and mode == "ACTIONS"):
+        # Where every action is in use now, on one object or another, they are one movement of them all.
+        together = mode == "AUTO" and set(clips) <= {owner.action.name for owner in assigned}
+        if (len(clips) > 1 and not together) or (clips and mode == "ACTIONS"):
             plan.clips = clips
             return plan
         if mode == "AUTO" and clips and not assigned:
