@@ -278,3 +278,46 @@ def test_more_vertices_than_an_entity_holds(blender: Any, tmp_path: Path) -> Non
     assert len(document.entities) == 2
     assert max(len(entity.mesh.vertices) for entity in document.entities) <= 65536
     assert "split into several entities" in warnings_of(blender)
+
+
+def test_objects_that_move_together(blender: Any, tmp_path: Path) -> None:
+    """Each with an action of its own, one below the other, scaled; and what a default scene has besides."""
+    blender.ops.wm.read_homefile(use_factory_startup=True)
+    parent = blender.data.objects["Cube"]
+    parent.scale = (2, 2, 2)
+    blender.ops.mesh.primitive_monkey_add(location=(3, 0, 0))
+    child = blender.context.object
+    child.parent = parent
+    for frame, place in ((1, 0.0), (15, 2.0), (30, -1.0)):
+        for each, axis in ((parent, 0), (child, 2)):
+            each.location[axis] = each.rotation_euler[axis] = place
+            each.keyframe_insert("location", frame=frame)
+            each.keyframe_insert("rotation_euler", frame=frame)
+    document = exported(blender, tmp_path)
+    assert [entity.text for entity in document.entities] == ["ROOT", "Cube", "Suzanne"]
+    assert document.length == 31
+    assert worst(blender, document, (1, 8, 15, 30)) < 1e-4
+
+
+def test_meshes_and_materials_on_one_rig(blender: Any, tmp_path: Path) -> None:
+    rig = make_rig(blender)
+    body = blender.data.objects["Body"]
+    for name in ("Red", "Green"):
+        body.data.materials.append(blender.data.materials.new(name))
+    for polygon in body.data.polygons:
+        polygon.material_index = polygon.index % 2
+    coat = body.copy()
+    coat.name, coat.location = "Coat", (0, 0.2, 0)
+    blender.context.collection.objects.link(coat)
+    blender.ops.mesh.primitive_cube_add(size=0.3)
+    weapon = blender.context.object
+    weapon.name, weapon.parent, weapon.parent_type, weapon.parent_bone = "Weapon", rig, "BONE", "Hand.L"
+    document = exported(blender, tmp_path)
+    assert [entity.text for entity in document.entities[:4]] == ["Body", "Body_2", "Coat", "Coat_2"]
+    assert worst(blender, document, (1, 12, 25)) < 1e-4
+    expected = {frame: np.concatenate(list(shown(blender, frame).values())) for frame in (1, 12, 25)}
+    blender.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    assert blender.ops.import_scene.bo3d(filepath=str(tmp_path / "out.bo3d")) == {"FINISHED"}
+    assert sum(each.type == "ARMATURE" for each in blender.data.objects) == 1
+    for frame, points in expected.items():
+        assert nearest(points, np.concatenate(list(shown(blender, frame).values()))) < 2e-4 * size_of(points)

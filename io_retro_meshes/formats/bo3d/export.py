@@ -95,7 +95,7 @@ class _Export:
                 self.scaled_parents,
                 "the scale changes over time, and something hangs on it; the scale has got an entity of its own",
             ),
-            (self.sheared, "it is sheared over time, which the file cannot hold; only its turn was written"),
+            (self.sheared, "it is sheared over time, which the file cannot hold; its turn and its scale were written"),
         ):
             if names:
                 self.warnings.append(f'"{names[0]}"{f" and {len(names) - 1} others" if names[1:] else ""}: {message}.')
