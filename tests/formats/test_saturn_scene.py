@@ -293,7 +293,7 @@ def late(scene: Scene) -> None:
     [
         (soft, "follow several bones"),
         (joined, "join several bones"),
-        (narrow, "12 pixels in the width"),
+        (narrow, "multiple of 8"),
         (crowded, "10 textures need"),
         (far, "farther than"),
         (late, "starts at frame 5000"),

@@ -273,7 +273,7 @@ class Sampler:
                 posed = poses[index]
                 local = posed[:, number]
                 if bone.parent >= 0:
-                    local = _inverse(posed[:, bone.parent]) @ local
+                    local = _where_seen(_inverse(posed[:, bone.parent]) @ local, _is_flat(posed[:, bone.parent]))
                 self._add(found, (index, number), frames, local, self._bound(node.armature, number))
         return found
 
@@ -336,12 +336,25 @@ class Sampler:
             found[target] = track
 
 
+def _is_flat(matrices: np.ndarray) -> np.ndarray:
+    """Which matrices have no inverse: a scale of zero."""
+    return np.abs(np.linalg.det(matrices[..., :3, :3])) < 1e-18
+
+
 def _inverse(matrices: np.ndarray) -> np.ndarray:
-    """Inverses; of a matrix that has none (a scale of zero), the nearest thing."""
-    flat = np.abs(np.linalg.det(matrices[..., :3, :3])) < 1e-18
-    if not flat.any():
-        return np.linalg.inv(matrices)
-    return np.linalg.pinv(matrices)
+    """Inverses; of a matrix that has none, the nearest thing."""
+    return np.linalg.pinv(matrices) if _is_flat(matrices).any() else np.linalg.inv(matrices)
+
+
+def _where_seen(local: np.ndarray, flat: np.ndarray) -> np.ndarray:
+    """What a bone does on a vanished one cannot be told from the pose: as on the nearest frame where it can."""
+    seen = np.flatnonzero(~flat)
+    if not len(seen) or len(seen) == len(flat):
+        return local
+    after = np.clip(np.searchsorted(seen, np.arange(len(flat))), 0, len(seen) - 1)
+    before = np.maximum(after - 1, 0)
+    nearer = np.abs(seen[before] - np.arange(len(flat))) < np.abs(seen[after] - np.arange(len(flat)))
+    return local[seen[np.where(nearer, before, after)]]
 
 
 def _scene_size(scene: neutral.Scene) -> float:

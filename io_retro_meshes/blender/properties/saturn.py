@@ -54,6 +54,7 @@ class ActionSettings(bpy.types.PropertyGroup):
     type: IntProperty(name="Type", description="0 idle, 16 hit, 32 block, 112 attack", min=0, max=0xFFFF)
     distance: IntProperty(name="Distance", description="How far from the enemy it is played", min=0, max=0xFFFF)
     character: IntProperty(name="Character", description="The number of the character it is of", min=0)
+    order: IntProperty(name="Place", description="Where it is among the animations of its character", min=0)
     external: BoolProperty(name="In the x8an File", description="The keys are in the x8an file beside the character's")
 
 

@@ -27,6 +27,8 @@ FARTHEST = 32767.0  # units that 16.16 can hold
 def from_scene(scene: Scene, options: ExportOptions | None = None) -> doc.Document:
     options = options or ExportOptions()
     document = doc.Document()
+    if scene.timeline is not None or scene.clips:
+        scene = _rested(scene)
     external = [clip for clip in scene.clips if clip.tracks is not None and clip.settings.get("saturn", {}).get("external")]
     if options.external != "TIMELINE":
         scene = replace(scene, clips=[clip for clip in scene.clips if not any(clip is other for other in external)])
@@ -38,9 +40,8 @@ def from_scene(scene: Scene, options: ExportOptions | None = None) -> doc.Docume
     used: set[int] = set()
     for number, node in enumerate(nodes):
         builder = _Builder(scene, node, options, document.warnings)
-        document.characters.append(builder.build(timeline, clips, number))
-        if options.external == "FILE":
-            document.segments += builder.add_segments(document.characters[-1], external, number)
+        document.characters.append(builder.build(timeline, clips, external if options.external == "FILE" else [], number))
+        document.segments += builder.segments
         used |= builder.used
     left = [node.name for index, node in enumerate(scene.nodes) if node.mesh >= 0 and index not in used]
     if left:
@@ -49,6 +50,20 @@ def from_scene(scene: Scene, options: ExportOptions | None = None) -> doc.Docume
     if moved:
         document.warnings.append(f"Only bones can move: the movement of {', '.join(moved)} as a whole was left out.")
     return document
+
+
+def _rested(scene: Scene) -> Scene:
+    """Bones that an animation does not move stand as they were bound, in whatever pose they are shown now."""
+
+    def rested(armature: Armature) -> Armature:
+        bones = []
+        for bone in armature.bones:
+            above = armature.bones[bone.parent].bind if bone.parent >= 0 else np.eye(4)
+            bones.append(replace(bone, transform=Transform.from_matrix(np.linalg.pinv(above) @ bone.bind)))
+        return replace(armature, bones=bones)
+
+    nodes = [replace(node, armature=rested(node.armature)) if node.armature else node for node in scene.nodes]
+    return replace(scene, nodes=nodes)
 
 
 def _with_armature(scene: Scene) -> tuple[Scene, list[int]]:
@@ -82,8 +97,10 @@ class _Builder:
     warnings: list[str]
     parts: list[Part] = field(default_factory=list)
     lists: dict[int, list[tuple[Surface, Array]]] = field(default_factory=dict)
+    definitions: list[doc.Definition] = field(default_factory=list)
+    segments: list[doc.Segment] = field(default_factory=list)
 
-    def build(self, timeline: Clip | None, clips: list[Clip], number: int) -> doc.Character:
+    def build(self, timeline: Clip | None, clips: list[Clip], external: list[Clip], number: int) -> doc.Character:
         armature = self.scene.nodes[self.node].armature
         assert armature is not None
         self.armature = armature
@@ -110,16 +127,22 @@ class _Builder:
         bounds, size = self._bounds(body)
         self.rig = motion.Rig(self.scene, self.node, self.frame, order, size, self.warnings)
         keys = self.rig.keys(timeline)
-        definitions = motion.definitions(clips, timeline, number, self.warnings)
-        return doc.Character(textures, doc.Model(lists, stream), doc.Animation(bounds, definitions, keys))
+        self._add_definitions(clips, external, timeline, number)
+        return doc.Character(textures, doc.Model(lists, stream), doc.Animation(bounds, self.definitions, keys))
 
-    def add_segments(self, character: doc.Character, clips: list[Clip], number: int) -> list[doc.Segment]:
-        """The animations that go to the x8an file, and in the character what says that they are there."""
+    def _add_definitions(self, clips: list[Clip], external: list[Clip], timeline: Clip | None, number: int) -> None:
+        """The animations in the order of the file they came from; those that go to the x8an file are also its segments."""
         mine = [clip for clip in clips if motion.is_about(clip, number)]
-        for definition in motion.definitions(mine, None, number, self.warnings) if mine else []:
-            definition.start |= doc.EXTERNAL
-            character.animation.definitions.append(definition)
-        return [doc.Segment(self.rig.keys(clip)) for clip in mine]
+        if not mine and not external:
+            whole = timeline or Clip("idle", 0, 0)
+            mine = [Clip("idle", whole.first, whole.last, markers=whole.markers)]
+        outside = [clip for clip in external if motion.is_about(clip, number)]
+        for clip in sorted([*mine, *outside], key=motion.place):
+            definition = motion.definition(clip, self.warnings)
+            if any(clip is other for other in outside):
+                definition.start |= doc.EXTERNAL
+                self.segments.append(doc.Segment(self.rig.keys(clip)))
+            self.definitions.append(definition)
 
     # ------------------------------------------------------------------------------------------------------------ nodes
 
@@ -225,7 +248,7 @@ class _Builder:
         rows = np.stack([surface.parts, owner[:, 0]], 1) if len(owner) else np.zeros((0, 2), np.int64)
         distinct, which = np.unique(rows, axis=0, return_inverse=True)
         which = which.reshape(-1)
-        loose = np.ones(len(surface.points), bool)
+        loose = ~surface.spare
         loose[surface.quads] = False
         parts = []
         for number, (order, bone) in enumerate(distinct.tolist()):

@@ -34,6 +34,7 @@ class Surface:
     quads: Array  # (f, 4) points
     attributes: Array  # ATTR; texno is still the Book's number
     parts: Array  # (f,)
+    spare: Array  # (n,) points that were made only because Blender has no faces with two corners on one vertex
 
 
 def surface(scene: Scene, mesh: Mesh, materials: list[int], matrix: Array, book: Book) -> Surface:
@@ -48,13 +49,15 @@ def surface(scene: Scene, mesh: Mesh, materials: list[int], matrix: Array, book:
     attributes, turns = _attributes(scene, mesh, materials, slots, places, pair, book)
     # A picture that lies on its side is put upright by starting at the next corner.
     places = np.take_along_axis(places, (np.arange(4) + turns[:, None]) % 4, 1)
+    quads, spare = _merged(mesh, mesh.corners[places].astype(np.int64))
     return Surface(
         mesh.name,
         axes.from_blender(maths.transform_points(matrix, mesh.positions.astype(np.float64))),
         _point_normals(mesh, matrix),
-        mesh.corners[places].astype(np.int64),
+        quads,
         attributes,
         face_values(mesh, geometry.PART, 0),
+        spare,
     )
 
 
@@ -76,6 +79,19 @@ def _corner_places(mesh: Mesh, sizes: Array, pair: Array) -> Array:
     """(f, 4): the mesh's corners in the order of the polygon, with one twice in a triangle."""
     order = np.array([[0, 0, 1, 2], [0, 1, 1, 2], [0, 1, 2, 2], [0, 1, 2, 0], [0, 1, 2, 3]])
     return mesh.starts[:, None].astype(np.int64) + order[pair]
+
+
+def _merged(mesh: Mesh, quads: Array) -> tuple[Array, Array]:
+    """The quads, those without area on as few points again as they had in their file; and the points that leaves over."""
+    lost = np.flatnonzero(face_values(mesh, geometry.PAIR, -1) == geometry.LOST)
+    places = mesh.positions[quads[lost]]
+    equal = (places[:, :, None] == places[:, None, :]).all(-1)
+    merged = quads.copy()
+    merged[lost] = np.take_along_axis(quads[lost], equal.argmax(2), 1)
+    spare = np.zeros(len(mesh.positions), bool)
+    spare[quads] = True
+    spare[merged] = False
+    return merged, spare
 
 
 def _point_normals(mesh: Mesh, matrix: Array) -> Array | None:

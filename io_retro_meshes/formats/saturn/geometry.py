@@ -20,6 +20,7 @@ Array = npt.NDArray[Any]
 ATTRIBUTES = ("flag", "sort", "texno", "atrb", "colno", "gstb", "dir")
 PART = "part"  # which of the list's meshes a face belongs to
 PAIR = "pair"  # which corner of the file's polygon lies on the one after it; -1: none does
+LOST = -2  # as PAIR: corners lie on each other in a way that leaves no area
 
 
 @dataclass
@@ -61,10 +62,11 @@ def gather(meshes: list[doc.Mesh], first_part: int = 0) -> Polygons:
 
 
 def collapsed(quads: Array) -> Array:
-    """(f,) For quads that are triangles the first of the two corners on one vertex, else -1."""
+    """(f,) For quads that are triangles the first of the two corners on one vertex, else -1 or LOST."""
     meets = quads == np.roll(quads, -1, 1)
     distinct = 1 + (np.diff(np.sort(quads, 1), axis=1) != 0).sum(1)
-    return np.where((distinct == 3) & (meets.sum(1) == 1), meets.argmax(1), -1).astype(np.int32)
+    pair = np.where((distinct == 3) & (meets.sum(1) == 1), meets.argmax(1), LOST)
+    return np.where(distinct == 4, -1, pair).astype(np.int32)
 
 
 def build(name: str, polygons: Polygons, looks: Looks) -> Mesh:

@@ -129,22 +129,19 @@ def is_about(clip: Clip, number: int) -> bool:
     return bool(clip.settings.get("saturn", {}).get("character", number) == number)
 
 
-def definitions(clips: list[Clip], timeline: Clip | None, number: int, warnings: list[str]) -> list[doc.Definition]:
-    """The named parts of the timeline that are about character `number`."""
-    mine = [clip for clip in clips if is_about(clip, number)]
-    if not mine:
-        mine = [timeline or Clip("idle", 0, 0)]
-        mine = [Clip("idle", mine[0].first, mine[0].last, markers=mine[0].markers)]
-    found = []
-    for clip in mine:
-        first, last = round(clip.first), round(clip.last)
-        if not 0 <= first <= LAST_START:
-            raise FormatError(f'the animation "{clip.name}" starts at frame {first}: it must be within 0 and {LAST_START}')
-        settings = clip.settings.get("saturn", {})
-        kind = settings["type"] if "type" in settings else _type_of(clip.name, warnings)
-        distance = int(settings.get("distance", 0))
-        found.append(doc.Definition(first, last - first + 1, kind, distance, events.from_markers(clip.markers, warnings)))
-    return found
+def place(clip: Clip) -> float:
+    """The place among the animations of the file that the clip came from; new ones follow."""
+    return float(clip.settings.get("saturn", {}).get("order", math.inf))
+
+
+def definition(clip: Clip, warnings: list[str]) -> doc.Definition:
+    first, last = round(clip.first), round(clip.last)
+    if not 0 <= first <= LAST_START:
+        raise FormatError(f'the animation "{clip.name}" starts at frame {first}: it must be within 0 and {LAST_START}')
+    settings = clip.settings.get("saturn", {})
+    kind = int(settings["type"]) if "type" in settings else _type_of(clip.name, warnings)
+    distance = int(settings.get("distance", 0))
+    return doc.Definition(first, last - first + 1, kind, distance, events.from_markers(clip.markers, warnings))
 
 
 def _type_of(name: str, warnings: list[str]) -> int:

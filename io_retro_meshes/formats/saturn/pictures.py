@@ -42,6 +42,7 @@ class Book:
         """The number of the picture that each face shows. `corners` (f, 4, 2) are pixels, top down, unmirrored if `exact`."""
         numbers = np.zeros(len(corners), np.int64)
         rectangles = np.concatenate([corners.min(1), np.ptp(corners, 1)], 1)
+        exact = exact & self._expressible(image, np.rint(rectangles[:, 2:]))
         rows = np.concatenate([np.rint(rectangles).astype(np.int64), opaque[:, None]], 1)[exact]
         if len(rows):
             distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
@@ -53,15 +54,20 @@ class Book:
             numbers[face] = self._draw(image, corners[face], bool(opaque[face]))
         return numbers
 
+    def _expressible(self, image: int, sizes: Array) -> Array:
+        """Which rectangles can be textures as they are. The whole of an image must be; parts of one can be drawn anew."""
+        width, height = sizes.T
+        good = (width % 8 == 0) & (width <= WIDEST) & (height <= HIGHEST)
+        high, wide = self._pixels(image).shape[:2]
+        if ((width == wide) & (height == high) & ~good).any():
+            raise FormatError(
+                f'image "{self.images[image].name}" is {wide} x {high} pixels: the width of a texture must be a multiple of 8 '
+                f"up to {WIDEST}, its height at most {HIGHEST}"
+            )
+        return good
+
     def _rectangle(self, image: int, row: list[int], wanted: int) -> int:
         left, top, width, height, opaque = row
-        name = self.images[image].name
-        if width % 8 or not 8 <= width <= WIDEST:
-            raise FormatError(
-                f'a face shows {width} pixels in the width of image "{name}": textures are 8, 16, 24 ... {WIDEST} pixels wide'
-            )
-        if not 1 <= height <= HIGHEST:
-            raise FormatError(f'a face shows {height} pixels in the height of image "{name}": textures are 1 to {HIGHEST} high')
         pixels = self._pixels(image)
         rows, columns = np.arange(top, top + height) % len(pixels), np.arange(left, left + width) % pixels.shape[1]
         return self._keep((image, *row), pixels[rows[:, None], columns], bool(opaque), wanted)

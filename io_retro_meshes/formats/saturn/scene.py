@@ -145,7 +145,7 @@ class _Builder:
             own = self._tracks(self.segments[index].bones) if index in self.segments else None
             if definition.external and own is None:
                 continue
-            settings = {"type": definition.type, "distance": definition.distance, "character": self.number}
+            settings = {"type": definition.type, "distance": definition.distance, "character": self.number, "order": index}
             if definition.external:
                 settings["external"] = True
             clip = Clip(definition.name, definition.first, definition.last, own, settings={"saturn": settings}, owner=self.node)
