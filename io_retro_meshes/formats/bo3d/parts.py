@@ -111,13 +111,14 @@ class Cutter:
         layers = [layer for layer in (mesh.normals, *mesh.uvs[uv : uv + 1], color) if layer is not None]
         vertices = surfaces.engine_vertices(mesh, layers)
         rows = np.zeros(len(vertices.source), VERTEX)
-        positions = maths.transform_points(matrix, mesh.positions.astype(np.float64))
+        plain = np.array_equal(matrix, np.eye(4))
+        positions = mesh.positions if plain else maths.transform_points(matrix, mesh.positions.astype(np.float64))
         rows["position"] = axes.vectors_to_file(positions)[vertices.source]
         if mesh.normals is not None:
             normals = _values(vertices, mesh.normals)
         else:
             normals = surfaces.smooth_normals(mesh.positions, mesh.corners)[vertices.source]
-        rows["normal"] = axes.vectors_to_file(maths.transform_normals(matrix, normals))
+        rows["normal"] = axes.vectors_to_file(normals if plain else maths.transform_normals(matrix, normals))
         if mesh.uvs:
             rows["uv"] = _values(vertices, mesh.uvs[uv])
         else:
