@@ -54,7 +54,7 @@ def empty() -> None:
 
 
 def grid() -> None:
-    """A hilly field of a million triangles, with normals and UVs, in an otherwise empty scene."""
+    """A hilly field of a million triangles, with normals and UVs, in an otherwise empty scene. The PLY has both as well."""
     empty()
     across = np.linspace(-1, 1, SIDE, dtype=np.float32)
     x, y = (axis.reshape(-1) for axis in np.meshgrid(across, across))
@@ -118,7 +118,7 @@ def measure(folder: Path) -> Report:
     report = Report()
     grid()
     ply = folder / "field.ply"
-    ply_export = best(lambda: bpy.ops.wm.ply_export(filepath=str(ply)))
+    ply_export = best(lambda: bpy.ops.wm.ply_export(filepath=str(ply), export_normals=True))
     report.line("export ply", ply_export)
     exports = {}
     for name in ids():

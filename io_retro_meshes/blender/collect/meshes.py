@@ -63,6 +63,8 @@ def _get(source: Any, field: str, count: int, width: int, dtype: Any = np.float3
 
 def _faces(data: bpy.types.Mesh, quads: bool) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
     """The corners of the faces to export, where each face starts (None: triangles), and which polygon each comes from."""
+    if len(data.loops) == 3 * len(data.polygons):  # triangles all: no need to ask for each
+        return np.arange(len(data.loops), dtype=np.int32), None, np.arange(len(data.polygons), dtype=np.int32)
     data.calc_loop_triangles()
     count = len(data.loop_triangles)
     loops = _get(data.loop_triangles, "loops", count, 3, np.int32)
