@@ -15,6 +15,8 @@ import numpy as np
 
 from .document import Document
 
+MOST_STEPS = 10_000_000  # rigs times entities: beyond, no file of this world, all is one rig
+
 
 @dataclass(eq=False)
 class Rig:
@@ -37,6 +39,8 @@ def find_rigs(document: Document, parents: list[int]) -> list[Rig]:
         if not rig.bones:
             continue
         _add(rigs, owner, rig)
+    if len(rigs) * count > MOST_STEPS:
+        rigs = [Rig(set().union(*(rig.meshes for rig in rigs)), set().union(*(rig.bones for rig in rigs)))]
     done: list[Rig] = []
     while rigs:
         rig = rigs.pop()
