@@ -19,7 +19,7 @@ from io_retro_meshes import scene as neutral
 from io_retro_meshes.formats import FormatError, bogle
 from io_retro_meshes.formats.bogle import document as doc
 from io_retro_meshes.formats.bogle import geometry, lights, tree
-from tests.conftest import CORPUS, corpus_files
+from tests.conftest import CORPUS, ROOT, corpus_files
 from tests.made import bogle as made
 
 GOLDEN = [path for path in corpus_files("bogle", "scene_*.bgl") if path.parent.name == "bogle"]
@@ -241,6 +241,17 @@ def test_export_gives_the_engine_what_it_needs() -> None:
     assert len(squares) == 2 and len({again.nodes[index].mesh for index in squares}) == 2
     assert all(np.allclose(again.global_matrices()[index][:3, 3], (0, 0, 1)) for index in squares)
     assert sum(camera.main for camera in again.cameras) == 1
+
+
+def test_the_example_is_whole() -> None:
+    folder = ROOT / "examples"
+    data = (folder / "lighthouse.bgl").read_bytes()
+    document = bogle.read(data)
+    assert bogle.write(document) == data
+    scene = bogle.to_scene(document)
+    assert scene.warnings == [] and [clip.name for clip in scene.clips] == ["Fly"]
+    assert all((folder / image.names[0]).is_file() for image in scene.images)
+    assert check_poses(document, scene) < 1e-5
 
 
 # ------------------------------------------------------------------------------------------------------------- animation

@@ -82,21 +82,21 @@ def record(dtype: np.dtype[Any], **values: Any) -> Array:
     return made
 
 
-@dataclass
+@dataclass(slots=True)
 class Camera:
     values: Array  # CAMERA, one
     type: int = 1
     name: bytes = b""
 
 
-@dataclass
+@dataclass(slots=True)
 class Geometry:
     vertices: Array  # VERTEX, or SKINNED_VERTEX in layout ANIM
     indices: Array  # three a triangle, counter-clockwise
     name: bytes = b""
 
 
-@dataclass
+@dataclass(slots=True)
 class Material:
     values: Array  # MATERIAL, one
     textures: list[bytes]  # in the order of TEXTURES; empty: none
@@ -104,14 +104,14 @@ class Material:
     name: bytes = b""
 
 
-@dataclass
+@dataclass(slots=True)
 class Light:
     values: Array  # LIGHT, one
     type: int = POINT
     name: bytes = b""
 
 
-@dataclass
+@dataclass(slots=True)
 class Animation:
     keys: Array  # keyframe(number of bones)
     name: bytes = b""
@@ -128,7 +128,7 @@ class Collection:
     name: bytes = b""
 
 
-@dataclass
+@dataclass(slots=True)
 class Instance:
     values: Array  # INSTANCE, or ANIMATED_INSTANCE in layout ANIM; one
     name: bytes = b""

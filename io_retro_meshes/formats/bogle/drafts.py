@@ -7,7 +7,7 @@ A: position and texture coordinate. B: and a transform. C: and normals. D: names
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -34,11 +34,13 @@ LIGHT = np.dtype(
         ("specular_power", "<f4"),
     ]
 )
+INDEX = np.dtype("<u4")
+NOTHING = {dtype: np.zeros(0, dtype) for dtype in (POINT_VERTEX, NORMAL_VERTEX, INDEX, TRANSFORM)}
 NAME_SIZE = 32  # of draft D: a NUL ends the name, what follows it is anything
 _SMALLEST = {"A": 9, "B": 9 + TRANSFORM.itemsize, "C": 9 + TRANSFORM.itemsize, "D": 8 + NAME_SIZE + TRANSFORM.itemsize}
 
 
-@dataclass
+@dataclass(slots=True)
 class Object:
     name: bytes
     vertices: Array  # POINT_VERTEX, or NORMAL_VERTEX from draft C on
@@ -79,10 +81,15 @@ def _object(reader: Reader, layout: Kind, what: str) -> Object:
     vertices, indices = reader.u32(f"{what}, vertlen"), reader.u32(f"{what}, indlen")
     return Object(
         reader.take(size, f"{what}, name"),
-        reader.array(NORMAL_VERTEX if layout in "CD" else POINT_VERTEX, vertices, f"{what}, vertices"),
-        reader.array("<u4", indices, f"{what}, indices"),
-        reader.array(TRANSFORM, 0 if layout == "A" else 1, f"{what}, transform"),
+        _array(reader, NORMAL_VERTEX if layout in "CD" else POINT_VERTEX, vertices, f"{what}, vertices"),
+        _array(reader, INDEX, indices, f"{what}, indices"),
+        _array(reader, TRANSFORM, 0 if layout == "A" else 1, f"{what}, transform"),
     )
+
+
+def _array(reader: Reader, dtype: np.dtype[Any], count: int, field: str) -> Array:
+    """A file may hold a million empty objects: they share their nothing."""
+    return reader.array(dtype, count, field) if count else NOTHING[dtype]
 
 
 def write(draft: Draft, out: Writer) -> None:

@@ -40,6 +40,8 @@ from .document import (
 )
 
 HEADER_SIZE = 6
+NO_VERTICES = {dtype: np.zeros(0, dtype) for dtype in (VERTEX, SKINNED_VERTEX)}
+NO_INDICES = np.zeros(0, "<u4")
 Part = TypeVar("Part")
 
 
@@ -145,6 +147,8 @@ class _Layout:
         vertices = self.reader.u32(f"{what}, vertlen")
         indices = self.reader.u32(f"{what}, indlen")
         dtype = SKINNED_VERTEX if self.layout == "ANIM" else VERTEX
+        if not vertices and not indices:  # a file may hold a million of these: they share their nothing
+            return Geometry(NO_VERTICES[dtype], NO_INDICES, name)
         values = self.reader.array(dtype, vertices, f"{what}, vertices")
         return Geometry(values, self.reader.array("<u4", indices, f"{what}, indices"), name)
 
