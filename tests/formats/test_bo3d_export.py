@@ -160,6 +160,15 @@ def test_scale_that_moves() -> None:
         assert index not in parents or (entity.keys["scale"] == 1).all()
 
 
+def test_scale_of_nothing() -> None:
+    scene = made.rig_scene()
+    scene.nodes[0].transform.scale = np.zeros(3, np.float32)
+    scene.nodes[2].transform.scale = np.float32([1, 0, 1])
+    document = written(scene)
+    assert len(document.entities) == 6
+    assert np.isfinite(engine.points(document, 8)).all()
+
+
 def test_clips_end_to_end() -> None:
     scene = made.rig_scene()
     first = scene.timeline

@@ -157,7 +157,7 @@ class _Export:
         item = self.add(Item(node.name, self.parent_item(node), world, scale, parts[0] if parts else None))
         self.node_items[index] = item
         for part in parts[1:]:
-            self.add(Item(node.name, item, world, None, part))
+            self.add(Item(node.name, item, world, scale, part))
 
     def add_rig(self, index: int, node: scene.Node) -> None:
         """The meshes one below the other, then the bones: so that these are descendants of every mesh they move."""
@@ -166,7 +166,7 @@ class _Export:
         below, made = self.parent_item(node), []
         for skinned in self.skinned.get(index, []):
             mesh = self.scene.nodes[skinned]
-            place = np.linalg.inv(self.world[index][0]) @ self.world[skinned][0]
+            place = np.linalg.pinv(self.world[index][0]) @ self.world[skinned][0]
             for part in self.cutter.parts(mesh, baked @ place):
                 below = self.add(Item(mesh.name, below, world, None, part))
                 made.append(below)
@@ -185,7 +185,7 @@ class _Export:
 
     def bone(self, bone: Bone, pose: Matrices, rest: Array, baked: Array) -> tuple[Matrices, Matrices | None]:
         """Where the bone is in the world: at its head, turned by as much as it is turned from where the skin was bound."""
-        moved = pose @ np.linalg.inv(bone.bind.astype(np.float64)) @ np.linalg.inv(baked)
+        moved = pose @ np.linalg.pinv(bone.bind.astype(np.float64)) @ np.linalg.pinv(baked)  # a scale may be 0
         head = (baked @ [*(bone.bind[:3, 3] if bone.head is None else bone.head), 1])[:3]
         rigid, scale, _ = self.rigid(moved, bone.name)
         rigid[0] = rest
@@ -203,7 +203,8 @@ class _Export:
         rigid[:, :3, :3] = maths.quaternion_to_matrix(rotation)
         baked = np.eye(4)
         baked[:3, :3] = rigid[0, :3, :3].T @ linear[0]
-        ratio = scale / np.where(np.abs(scale[:1]) > 1e-12, scale[:1], 1)
+        some = np.abs(scale[:1]) > 1e-12
+        ratio = np.where(some, scale / np.where(some, scale[:1], 1), 1)
         expected = rigid[:, :3, :3] * ratio[:, None, :] @ baked[:3, :3]
         if np.abs(expected - linear).max() > 1e-3 * np.abs(linear).max():
             self.sheared.append(name)
