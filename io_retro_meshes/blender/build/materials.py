@@ -16,7 +16,6 @@ from ... import maths
 from ...scene import Image, Material, Scene, TextureLayer, uv_name
 from .. import compat, properties
 from . import uber
-from . import uber
 from .nodes import Tree, Value
 
 Images = Sequence[bpy.types.Image | None]
