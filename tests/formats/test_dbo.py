@@ -96,13 +96,13 @@ def test_ten_thousand_nested_siblings_in_linear_time() -> None:
         document = made.siblings(count)
         best = np.inf
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.process_time()
             data = dbo.write(document)
             again = dbo.read(data)
             scene = dbo.to_scene(again)
             assert len(scene.nodes) == count + 1
             assert dbo.write(dbo.from_scene(scene))
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         assert dbo.write(again) == data
         return best
 
