@@ -12,7 +12,7 @@ import pytest
 
 from io_retro_meshes.formats import FormatError, bo3d
 from io_retro_meshes.formats.bo3d import document as fields
-from tests.conftest import CORPUS, corpus_files
+from tests.conftest import CORPUS, ROOT, corpus_files
 from tests.engines import bo3d as engine
 from tests.made import bo3d as made
 from tests.made.posing import told
@@ -72,6 +72,15 @@ def test_real_file_again(path: Path) -> None:
     if "82b970c" in path.name:
         new, old = (sum(len(entity.keys) for entity in each.entities) for each in (again, document))
         assert new <= old, (new, old)
+
+
+def test_example() -> None:
+    data = (ROOT / "examples" / "robot.bo3d").read_bytes()
+    document = bo3d.read(data)
+    assert bo3d.write(document) == data
+    scene = bo3d.to_scene(document)
+    assert not scene.warnings
+    assert_same(scene, document, (1, 8, 20.5, 38))
 
 
 # ----------------------------------------------------------------------------------------------------------- documents
