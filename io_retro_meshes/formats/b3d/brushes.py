@@ -136,7 +136,9 @@ def _name(name: str, brush: str) -> bytes:
 def _blend(material: Material, settings: dict[str, int]) -> int:
     wanted = BRUSH_BLENDS.get(material.blend, 1)
     given = int(settings.get("blend", wanted))
-    return given if given == wanted or (wanted == 1 and given == 0) else wanted
+    if wanted == 1 and given == 0 and not (material.blend == "ALPHA" and len(material.layers) > 1):
+        return 0
+    return wanted
 
 
 def _fx(material: Material, settings: dict[str, int], flags: list[int]) -> int:

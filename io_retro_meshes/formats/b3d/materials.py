@@ -75,10 +75,10 @@ class Materials:
         return -1
 
     def surface(self, mesh_brush: int, brush: int) -> Surface:
-        """Colour and alpha multiply, shininess adds, fx join; the surface's blend and textures win where it has them."""
+        """Colour and alpha multiply, shininess adds, fx join; the mesh's blend and textures win where it has them."""
         surface = Surface("", np.ones(4, np.float32), 0.0, 0, 0, {})
-        for each in (self.brushes[number] for number in (mesh_brush, brush) if number >= 0):
-            surface.name = self.decode(each.name)
+        for each in (self.brushes[number] for number in (brush, mesh_brush) if number >= 0):
+            surface.name = surface.name or self.decode(each.name)
             surface.color = surface.color * np.nan_to_num(each.color)
             surface.shininess += each.shininess if isfinite(each.shininess) else 0
             surface.fx |= each.fx
@@ -92,11 +92,11 @@ class Materials:
         return {slot: number for slot, number in slots.items() if 0 <= number < len(self.textures)}
 
     def material(self, surface: Surface) -> Material:
-        textures = [(slot, self.textures[number]) for slot, number in sorted(surface.textures.items())]
-        shown = [(slot, texture) for slot, texture in textures if texture.file]
+        textures = {slot: self.textures[number] for slot, number in sorted(surface.textures.items())}
+        shown = {slot: texture for slot, texture in textures.items() if texture.file}
         fx = surface.fx
         material = Material(surface.name, np.clip(surface.color, 0, 1).astype(np.float32))
-        material.layers = [self.layer(slot, texture) for slot, texture in shown]
+        material.layers = [self.layer(slot, texture) for slot, texture in shown.items()]
         material.specular = min(max(surface.shininess, 0.0), 1.0)
         # The width of a highlight of the engine's exponent, 128 at full shininess.
         material.roughness = (2 / (128 * material.specular + 2)) ** 0.25
@@ -104,7 +104,7 @@ class Materials:
         material.vertex_colors = bool(fx & FX_VERTEX_COLORS)
         material.flat = bool(fx & FX_FLAT)
         material.double_sided = bool(fx & FX_DOUBLE_SIDED)
-        _set_blend(material, surface, [texture for _, texture in shown])
+        _set_blend(material, surface, shown)
         material.vertex_alpha = material.vertex_colors and material.blend != "OPAQUE"
         values = {"brush": surface.name, "blend": surface.blend, "fx": fx, "shininess": surface.shininess}
         material.settings = {"b3d": values}
@@ -147,14 +147,18 @@ class Materials:
         return found
 
 
-def _set_blend(material: Material, surface: Surface, textures: list[Texture]) -> None:
-    """Alpha blending takes a reason: a texture with alpha and no mask, a brush that is not opaque, or fx that says so."""
-    kinds = [texture.flags & (TEXTURE_ALPHA | TEXTURE_MASKED) for texture in textures]
+def _set_blend(material: Material, surface: Surface, textures: dict[int, Texture]) -> None:
+    """Alpha blending takes a reason: a texture with alpha and no mask, a brush that is not opaque, or fx that says so.
+
+    Without a blend of its own a brush looks at a single texture only; a mask counts in the first place only.
+    """
+    kinds = {slot: texture.flags & (TEXTURE_ALPHA | TEXTURE_MASKED) for slot, texture in textures.items()}
+    looked_at = kinds.values() if surface.blend == 1 else [kinds[0]] if set(kinds) == {0} else []
     if surface.blend == 3:
         material.blend = "ADD"
     elif surface.blend == 2:
         material.blend = "MULTIPLY"
-    elif TEXTURE_ALPHA in kinds or surface.fx & FX_FORCE_ALPHA or material.color[3] < 1:
+    elif TEXTURE_ALPHA in looked_at or surface.fx & FX_FORCE_ALPHA or material.color[3] < 1:
         material.blend = "ALPHA"
-    elif any(kind & TEXTURE_MASKED for kind in kinds):
+    elif kinds.get(0, 0) & TEXTURE_MASKED:
         material.blend = "MASK"

@@ -32,12 +32,11 @@ class Meshes:
 
     def __init__(self, materials: Materials) -> None:
         self.materials = materials
-        self.bad_triangles = self.flat_triangles = self.extra_vertices = 0
+        self.bad_triangles = self.flat_triangles = 0
 
     def mesh(self, chunk: b3d.Mesh, name: str, mirrored: bool = False) -> Mesh:
         """Blender turns the faces of mirrored objects round when it draws them, the engine does not: so they are not here."""
-        vertices = chunk.vertices or b3d.Vertices(0, 0, 0, np.zeros((0, 3), "<f4"))
-        self.extra_vertices += len(b3d.of_kind(chunk.chunks, b3d.Vertices)) > 1
+        vertices = _all_vertices(b3d.of_kind(chunk.chunks, b3d.Vertices))
         positions = finite(vertices.positions[:, VECTOR])
         pieces = [self.triangles(triangles, len(positions), mirrored) for triangles in chunk.triangles]
         corners = np.concatenate([np.zeros(0, np.int32), *pieces])
@@ -73,6 +72,23 @@ class Meshes:
             return
         mesh.materials = list(slots)
         mesh.face_materials = np.repeat(np.array([slots[material] for material in used], np.int32), counts)
+
+
+def _all_vertices(chunks: list[b3d.Vertices]) -> b3d.Vertices:
+    """Lists of vertices follow one another. One of another kind than the first has what it lacks at zero."""
+    if len(chunks) == 1:
+        return chunks[0]
+    kind = chunks[0] if chunks else b3d.Vertices(0, 0, 0, np.zeros((0, 3), "<f4"))
+    rows = [np.zeros((len(chunk.rows), kind.row_size), np.float32) for chunk in chunks]
+    for made, chunk in zip(rows, chunks, strict=True):
+        same = (chunk.flags, chunk.tex_coord_sets, chunk.tex_coord_set_size) == (
+            kind.flags,
+            kind.tex_coord_sets,
+            kind.tex_coord_set_size,
+        )
+        made[:, : None if same else 3] = chunk.rows if same else chunk.positions
+    whole = np.concatenate([np.zeros((0, kind.row_size), np.float32), *rows])
+    return b3d.Vertices(kind.flags, kind.tex_coord_sets, kind.tex_coord_set_size, whole)
 
 
 def _normals(vertices: b3d.Vertices, positions: Floats, corners: Ints, pieces: list[Ints]) -> Layer:

@@ -201,7 +201,6 @@ class _Builder:
         sequences = [sequence for node in self.nodes for sequence in b3d.of_kind(node.chunks, b3d.Sequence)]
         if anims:
             self.scene.fps = anims[0].fps if np.isfinite(anims[0].fps) and anims[0].fps > 0 else DEFAULT_FPS
-            self.scene.settings["b3d"]["anim_flags"] = anims[0].flags
         if len({anim.fps for anim in anims}) > 1:
             message = f"The file has animations of different speeds; all are shown at {self.scene.fps:g} frames a second."
             self.scene.warnings.append(message)
@@ -222,10 +221,6 @@ class _Builder:
             warnings.append(f"{self.meshes_made.bad_triangles} triangles of vertices that do not exist were left out.")
         if self.meshes_made.flat_triangles:
             warnings.append(f"{self.meshes_made.flat_triangles} triangles that use a vertex twice were left out.")
-        if self.meshes_made.extra_vertices:
-            warnings.append(
-                f"{self.meshes_made.extra_vertices} meshes have more than one list of vertices; the first was used."
-            )
         if self.dropped_weights:
             warnings.append(f"{self.dropped_weights} weights of vertices that do not exist were left out.")
         self.scene.warnings = warnings
