@@ -50,12 +50,18 @@ class ExportB3D(bpy.types.Operator, Exporter):
         name="UV Maps", description="Write at most so many UV maps. Blitz3D and Luanti read two", default=8, min=0, max=8
     )
     materials: BoolProperty(name="Brushes", description="Write materials as brushes", default=True)
+    join_on_bones: BoolProperty(
+        name="Join Meshes on Bones",
+        description="Make meshes that hang on bones part of the rig's mesh. Blitz3D itself needs that; other engines do not",
+        default=False,
+    )
 
     def draw_model(self, layout: bpy.types.UILayout) -> None:
         layout.prop(self, "normals")
         layout.prop(self, "colors")
         layout.prop(self, "uv_sets")
         layout.prop(self, "materials")
+        layout.prop(self, "join_on_bones")
 
 
 CLASSES = (ImportB3D, ExportB3D)

@@ -238,6 +238,25 @@ def test_exported_rig_stays_where_it_was(transform: Transform | None) -> None:
         np.testing.assert_allclose(np.concatenate(engine.pose(moved, frame)[0]), expected, atol=1e-5)
 
 
+def test_meshes_on_bones_can_join_the_rig() -> None:
+    """A mirrored hat that only its bone moves: where it was, facing as it did, in a file that Blitz3D itself reads."""
+    scene = rig(Transform(floats(1, 2, 3), turn(0.7), floats(2, 2, 2)))
+    scene.nodes[3].transform.scale = floats(-1, 1, 1)
+    apart, joined = exported(scene), exported(scene, join_on_bones=True)
+    assert any('"hat"' in warning for warning in b3d.from_scene(scene).warnings)
+    assert not doc.of_kind(nodes(joined)["hat"].chunks, doc.Mesh)
+    facing = []
+    for document in (apart, joined):
+        meshes_of = meshes(document)
+        posed = engine.pose(document, 6)[0]
+        triangles = [points[t.vertex_ids] for mesh, points in zip(meshes_of, posed, strict=True) for t in mesh.triangles]
+        corners = np.concatenate(triangles)
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        rows = np.c_[corners.mean(1), normals].round(4) + 0.0
+        facing.append(rows[np.lexsort(rows.T)])
+    np.testing.assert_allclose(facing[0], facing[1], atol=2e-4)
+
+
 def test_animated_armature_gets_a_pivot() -> None:
     scene = rig()
     scene.clips[0].tracks[0, -1] = Track(location=Channel(floats(0, 10), np.array([(0, 0, 0), (5, 0, 0)], np.float32)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ... import animation, maths, surfaces
-from ...scene import Bone, Channel, Clip, Floats, Ints, Mesh, Node, Scene, Track, Transform, matrices
+from ...scene import Bone, Channel, Clip, Floats, Ints, Layer, Mesh, Node, Scene, Skin, Track, Transform, matrices
 from ..binary import encode
 from . import document as b3d
 from .brushes import BrushTable
@@ -80,6 +80,7 @@ class _Exporter:
         self.timeline, self.ranges, self.shift = self.one_timeline()
         self.world = scene.global_matrices()
         self.skins = self.skinned_meshes()
+        self.on_bones = self.meshes_on_bones()
         self.roots: list[b3d.Node] = []
         self.files: list[b3d.Node] = []  # the node of the file that children of each node of the scene hang on
         self.bones: dict[int, list[b3d.Node]] = {}
@@ -117,6 +118,27 @@ class _Exporter:
                 found.setdefault(skin.node, []).append(index)
         return found
 
+    def meshes_on_bones(self) -> dict[int, tuple[int, int, Floats]]:
+        """Nodes with meshes that stand still on a rig's bone, to be joined with its mesh: rig, bone, place on the bone."""
+        places: dict[int, tuple[int, int, Floats]] = {}
+        for index, node in enumerate(self.scene.nodes):
+            if self.track(index, -1) != Track() or index in self.skins:
+                continue
+            if node.parent_bone >= 0 and node.parent in self.skins:
+                places[index] = (node.parent, node.parent_bone, node.transform.matrix)
+            elif node.parent in places and node.parent_bone < 0:
+                rig, bone, above = places[node.parent]
+                places[index] = (rig, bone, above @ node.transform.matrix)
+        nodes = self.scene.nodes
+        found = {index: place for index, place in places.items() if nodes[index].mesh >= 0}
+        if found and not self.options.join_on_bones:
+            names = ", ".join(f'"{nodes[index].name}"' for index in found)
+            self.warnings.append(
+                f"Blitz3D itself cannot read meshes that hang on bones, other engines can: {names}. "
+                "Join Meshes on Bones makes them part of the rig's mesh."
+            )
+        return found if self.options.join_on_bones else {}
+
     # ----------------------------------------------------------------------------------------------------------- nodes
 
     def add(self, index: int) -> None:
@@ -136,7 +158,7 @@ class _Exporter:
             return
         made = self.node(node.name, moving, holder)
         self.files.append(made)
-        if node.mesh >= 0:
+        if node.mesh >= 0 and index not in self.on_bones:
             mesh = self.part(index)
             made.chunks.insert(0, mesh_chunk(mesh, self.brush, self.options, self.mirrored(index))[0])
         if node.armature is not None:
@@ -193,7 +215,9 @@ class _Exporter:
         self.files.append(made)
         if baked is not None:
             self.baked[index] = baked
-        mesh = surfaces.joined([_moved(self.part(part), self.placed(part, index, baked)) for part in self.skins[index]])
+        parts = [_moved(self.part(part), self.placed(part, index, baked)) for part in self.skins[index]]
+        parts += [self.joined(part, baked) for part, (rig, _, _) in self.on_bones.items() if rig == index]
+        mesh = surfaces.joined(parts)
         chunk, sources = mesh_chunk(mesh, self.brush, self.options, self.mirrored(index))
         made.chunks.insert(0, chunk)
         bones = len(node.armature.bones) if node.armature else 0
@@ -211,6 +235,15 @@ class _Exporter:
         if np.abs(matrix - np.eye(4)).max() < 1e-6:
             matrix = np.eye(4)
         return np.asarray(matrix if baked is None else baked.matrix @ matrix, np.float32)
+
+    def joined(self, part: int, baked: Transform | None) -> Mesh:
+        """A mesh that hangs on a bone as a piece of the rig's mesh that only this bone moves."""
+        rig, number, matrix = self.on_bones[part]
+        armature, mesh = self.scene.nodes[rig].armature, self.part(part)
+        matrix = armature.bones[number].bind @ matrix if armature else matrix
+        count = len(mesh.positions)
+        skin = Skin(rig, np.arange(count, dtype=np.int32), np.full(count, number, np.int32), np.ones(count, np.float32))
+        return _moved(replace(mesh, skin=skin), matrix if baked is None else baked.matrix @ matrix)
 
     def add_bones(self, index: int, made: b3d.Node, weights: list[b3d.Bone] | None) -> set[int]:
         """The armature's bones below a node; returns which of its chunks they are."""
@@ -311,12 +344,22 @@ def _local_binds(bones: list[Bone]) -> list[Floats | None]:
 
 
 def _moved(mesh: Mesh, matrix: Floats) -> Mesh:
+    """A mesh of triangles in another space; where that is a mirrored one, they are turned round."""
     if np.array_equal(matrix, np.eye(4)):
         return mesh
-    normals = mesh.normals
-    if normals is not None:
-        normals = replace(normals, data=maths.transform_normals(matrix, normals.data))
-    return replace(mesh, positions=maths.transform_points(matrix, mesh.positions), normals=normals)
+    moved = replace(mesh, positions=maths.transform_points(matrix, mesh.positions))
+    if mesh.normals is not None:
+        moved.normals = replace(mesh.normals, data=maths.transform_normals(matrix, mesh.normals.data))
+    if np.linalg.det(matrix[:3, :3]) >= 0:
+        return moved
+    order = np.arange(len(mesh.corners)).reshape(-1, 3)[:, VECTOR].reshape(-1)
+
+    def turned(layer: Layer) -> Layer:
+        return replace(layer, data=layer.data[order]) if layer.domain == "CORNER" else layer
+
+    normals = None if moved.normals is None else turned(moved.normals)
+    uvs, colors = ([turned(layer) for layer in layers] for layers in (mesh.uvs, mesh.colors))
+    return replace(moved, corners=mesh.corners[order], normals=normals, uvs=uvs, colors=colors)
 
 
 def _keys_chunk(frames: Ints, channels: dict[str, Floats]) -> b3d.Keys:

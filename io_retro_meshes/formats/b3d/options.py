@@ -17,3 +17,4 @@ class ExportOptions:
     colors: bool = True
     uv_sets: int = 8  # at most so many
     materials: bool = True  # brushes; without them every surface is white
+    join_on_bones: bool = False  # meshes that hang on bones become part of the rig's mesh: Blitz3D cannot do with them

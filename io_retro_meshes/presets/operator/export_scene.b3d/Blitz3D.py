@@ -7,3 +7,4 @@ op.uv_sets = 2
 op.textures = "COPY"
 op.normals = True
 op.colors = True
+op.join_on_bones = True

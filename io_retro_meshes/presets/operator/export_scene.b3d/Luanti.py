@@ -7,3 +7,4 @@ op.uv_sets = 2
 op.textures = "NONE"  # Luanti takes textures from the mod, not from the model
 op.normals = True
 op.colors = False
+op.join_on_bones = False
