@@ -28,7 +28,6 @@ class Meshes:
         self.scene = target
         self.materials: dict[tuple[Any, ...], int] = {}
         self.images: dict[str, int] = {}
-        self.flat_triangles = 0
         self.without_normals: list[str] = []
         self.inside_out: list[str] = []
         self.infinite: list[str] = []
@@ -36,8 +35,6 @@ class Meshes:
 
     def warn(self) -> None:
         warnings = self.scene.warnings
-        if self.flat_triangles:
-            warnings.append(f"{self.flat_triangles} triangles that use a vertex twice were left out.")
         for names, message in (
             (self.without_normals, "no normals; Blender makes them. Early converters wrote such files, some of them mirrored."),
             (self.inside_out, "the faces look the other way than their normals; both were kept."),
@@ -79,11 +76,7 @@ class Meshes:
         return rows
 
     def corners(self, source: document.Mesh) -> Ints:
-        triangles = source.triangles[(source.triangles < len(source.vertices)).all(1)].astype(np.int32)
-        a, b, c = triangles.T
-        whole = (a != b) & (b != c) & (c != a)
-        self.flat_triangles += int((~whole).sum())
-        return triangles[whole].reshape(-1)
+        return source.triangles[(source.triangles < len(source.vertices)).all(1)].astype(np.int32).reshape(-1)
 
     def normals(self, mesh: scene.Mesh, given: Floats, name: str) -> Layer | None:
         length = np.sqrt(np.einsum("ij,ij->i", given, given))
