@@ -20,11 +20,15 @@ VECTOR = [0, 2, 1]
 QUATERNION = [0, 1, 3, 2]
 
 MOST_WEIGHTS = 4  # of a vertex, in the engine
+LARGEST = 1e18  # its square is still a number
 
 
 def finite(values: npt.ArrayLike) -> Floats:
     """A copy that Blender can live with: no NaN, and nothing too great to be squared."""
-    return np.clip(np.nan_to_num(np.array(values, np.float32)), -1e18, 1e18)
+    copy = np.array(values, np.float32)
+    if copy.size and not (copy.min() >= -LARGEST and copy.max() <= LARGEST):  # also where one is NaN
+        copy = np.clip(np.nan_to_num(copy), -LARGEST, LARGEST)
+    return copy
 
 
 class Meshes:
@@ -32,7 +36,7 @@ class Meshes:
 
     def __init__(self, materials: Materials) -> None:
         self.materials = materials
-        self.bad_triangles = self.flat_triangles = 0
+        self.bad_triangles = 0
 
     def mesh(self, chunk: b3d.Mesh, name: str, mirrored: bool = False) -> Mesh:
         """Blender turns the faces of mirrored objects round when it draws them, the engine does not: so they are not here."""
@@ -58,10 +62,6 @@ class Meshes:
             usable = ((ids >= 0) & (ids < count)).all(1)
             self.bad_triangles += int(np.count_nonzero(~usable))
             ids = ids[usable]
-        flat = (ids[:, 0] == ids[:, 1]) | (ids[:, 1] == ids[:, 2]) | (ids[:, 2] == ids[:, 0])
-        if flat.any():
-            self.flat_triangles += int(np.count_nonzero(flat))
-            ids = ids[~flat]
         return ids.reshape(-1)
 
     def set_materials(self, mesh: Mesh, chunk: b3d.Mesh, counts: list[int]) -> None:

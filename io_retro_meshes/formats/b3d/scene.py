@@ -219,8 +219,6 @@ class _Builder:
             warnings.append(f"{loose} bones are in no mesh; they were made empties.")
         if self.meshes_made.bad_triangles:
             warnings.append(f"{self.meshes_made.bad_triangles} triangles of vertices that do not exist were left out.")
-        if self.meshes_made.flat_triangles:
-            warnings.append(f"{self.meshes_made.flat_triangles} triangles that use a vertex twice were left out.")
         if self.dropped_weights:
             warnings.append(f"{self.dropped_weights} weights of vertices that do not exist were left out.")
         self.scene.warnings = warnings
