@@ -12,18 +12,10 @@ from typing import Any
 
 import bpy
 
-from .. import formats
 from ..formats import Format, FormatError
 from .build import BuildOptions, build
 from .collect import CollectOptions, collect
 from .collect.textures import place_textures
-
-
-def format_of(path: Path) -> Format | None:
-    """The format of a file: by its first bytes, else by its extension."""
-    with open(path, "rb") as stream:
-        found = formats.sniff(stream.read(4096))
-    return found or next((f for f in formats.FORMATS.values() if path.suffix.lower() in f.extensions), None)
 
 
 def read_document(format: Format, path: Path) -> Any:
@@ -40,12 +32,24 @@ def import_file(context: bpy.types.Context, format: Format, path: Path, **option
     document = read_document(format, path)
     import_options = module.ImportOptions(**_of(module.ImportOptions, {"name": path.stem, **options}))
     if hasattr(module, "companions"):
-        beside = [read_document(format, other) for other in module.companions(path, document, import_options)]
+        beside, bad = _read_beside(format, module.companions(path, document, import_options))
         scene = module.to_scene(document, import_options, beside)
+        scene.warnings += bad
     else:
         scene = module.to_scene(document, import_options)
     built = build(context, scene, path, BuildOptions(**_of(BuildOptions, options)))
     return built.warnings
+
+
+def _read_beside(format: Format, paths: list[Path]) -> tuple[list[Any], list[str]]:
+    """Documents that belong to another; those that cannot be read do not keep that one from being imported."""
+    documents, warnings = [], []
+    for path in paths:
+        try:
+            documents.append(read_document(format, path))
+        except FormatError as error:
+            warnings.append(f"The file beside the model was left out: {error}")
+    return documents, warnings
 
 
 def export_file(context: bpy.types.Context, format: Format, path: Path, **options: Any) -> list[str]:

@@ -145,6 +145,16 @@ def test_every_output_is_written(to: str, tmp_path: Path, addon: Any, capfd: pyt
     assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")], "nothing is left lying about"
 
 
+def test_every_example_becomes_a_glb(tmp_path: Path, addon: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    code = addon.cli.main(["convert", str(ROOT / "examples"), "-o", str(tmp_path), "--to", "glb"])
+    assert code == 0, capfd.readouterr().out
+    made = {path.stem for path in tmp_path.glob("*.glb")}
+    assert made == {
+        path.stem for path in (ROOT / "examples").iterdir() if path.suffix in {".b3d", ".bo3d", ".bgl", ".dbo", ".bin"}
+    }
+    assert all(gltf_of(path)["meshes"] for path in tmp_path.glob("*.glb"))
+
+
 def test_one_bad_file_does_not_stop_the_rest(tmp_path: Path) -> None:
     models = tmp_path / "models"
     (models / "deep").mkdir(parents=True)
