@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import random
 import shutil
 import subprocess
 from pathlib import Path
@@ -191,6 +192,95 @@ def document_fps(document: doc.Document) -> float:
 def assimp(path: Path) -> Gltf:
     subprocess.run(["assimp", "export", str(path), str(path.with_suffix(".gltf"))], check=True, capture_output=True, timeout=60)
     return Gltf(path.with_suffix(".gltf"))
+
+
+class AnyScene:
+    """Meshes, empties, cameras and rigs, below one another and on bones, uneven, mirrored, animated: as chance has it."""
+
+    def __init__(self, bpy: Any, seed: int) -> None:
+        self.bpy, self.random = bpy, random.Random(seed)
+        self.sheared, self.mirrored = seed % 4 == 0, seed % 2 == 0
+        self.objects: list[Any] = []
+        for number in range(self.random.randint(2, 6)):
+            self.add(number)
+
+    def add(self, number: int) -> None:
+        kinds = {"mesh": self.mesh, "empty": lambda _: None, "camera": self.bpy.data.cameras.new, "rig": self.rig}
+        kind = self.random.choices(list(kinds), (5, 2, 1, 3))[0]
+        made = kinds[kind](f"{kind}{number}")
+        if kind != "rig":
+            made = self.linked(f"{kind}{number}", made)
+        made.location, made.rotation_euler, made.scale = self.vector(2), self.vector(3), self.scale(0.5, 2)
+        if self.mirrored and self.random.random() < 0.4:
+            made.scale[self.random.randrange(3)] *= -1
+        if self.objects and self.random.random() < 0.6:
+            made.parent = self.random.choice(self.objects)
+            if made.parent.type == "ARMATURE" and self.random.random() < 0.6:
+                made.parent_type, made.parent_bone = "BONE", "b1"
+        if not self.sheared and self.random.random() < 0.4:
+            for frame in (1, 8, 12):
+                made.location, made.rotation_euler = self.vector(2), self.vector(1)
+                made.keyframe_insert("location", frame=frame)
+                made.keyframe_insert("rotation_euler", frame=frame)
+        self.objects.append(made)
+
+    def vector(self, size: float) -> list[float]:
+        return [self.random.uniform(-size, size) for _ in range(3)]
+
+    def scale(self, low: float, high: float) -> list[float]:
+        return [self.random.uniform(low, high) for _ in range(3)] if self.sheared else [self.random.uniform(low, high)] * 3
+
+    def linked(self, name: str, data: Any) -> Any:
+        made = self.bpy.data.objects.new(name, data)
+        self.bpy.context.scene.collection.objects.link(made)
+        return made
+
+    def mesh(self, name: str) -> Any:
+        mesh = self.bpy.data.meshes.new(name)
+        points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0.5, 0.5, 1)]
+        mesh.from_pydata(points, [], [(0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)])
+        return mesh
+
+    def rig(self, name: str) -> Any:
+        data = self.bpy.data.armatures.new(name)
+        made = self.linked(name, data)
+        self.bpy.context.view_layer.objects.active = made
+        self.bpy.ops.object.mode_set(mode="EDIT")
+        for number in range(3):
+            bone = data.edit_bones.new(f"b{number}")
+            bone.head, bone.tail, bone.roll = (0, 0, number * 0.7), (*self.vector(0.3)[:2], number * 0.7 + 0.7), number
+            bone.parent = data.edit_bones.get(f"b{number - 1}") if self.random.random() < 0.8 else None
+        self.bpy.ops.object.mode_set(mode="OBJECT")
+        for number in range(self.random.randint(0, 2)):
+            skin = self.linked(f"{name} skin{number}", self.mesh(f"{name} skin{number}"))
+            skin.parent, skin.location = made, self.vector(1)
+            skin.modifiers.new("Armature", "ARMATURE").object = made
+            for bone in data.bones:
+                chosen = [vertex for vertex in range(5) if self.random.random() < 0.6]
+                skin.vertex_groups.new(name=bone.name).add(chosen, self.random.uniform(0.1, 1), "REPLACE")
+        for bone in made.pose.bones:
+            bone.rotation_mode = self.random.choice(["XYZ", "ZYX"])
+            for frame in (1, 6, 12):
+                bone.rotation_euler, bone.location, bone.scale = self.vector(1), self.vector(0.3), self.scale(0.7, 1.4)
+                for channel in ("rotation_euler", "location", "scale"):
+                    bone.keyframe_insert(channel, frame=frame)
+        return made
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_any_scene(blender: Any, tmp_path: Path, seed: int) -> None:
+    AnyScene(blender, seed)
+    expected = {frame: all_points(blender, frame) for frame in (1, 4, 6, 9, 12)}
+    path = tmp_path / "any.b3d"
+    blender.context.scene.frame_set(1)
+    assert blender.ops.export_scene.b3d(filepath=str(path), animation="ACTIVE") == {"FINISHED"}
+    document = b3d.read(path.read_bytes())
+    start_over(blender)
+    blender.ops.import_scene.b3d(filepath=str(path))
+    for frame, points in expected.items():
+        if len(points):
+            assert apart(np.concatenate(engine.pose(document, frame)[0]), points) < 1e-4, frame
+            assert apart(all_points(blender, frame), points) < 1e-4, frame
 
 
 def test_errors_are_the_formats_own(blender: Any, tmp_path: Path) -> None:
