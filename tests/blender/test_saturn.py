@@ -86,6 +86,14 @@ def test_more_animations_are_found_beside(blender: Any, tmp_path: Path, corpus: 
         check_frames(blender, rig, segment["frames"])
 
 
+def test_a_broken_animation_file_beside(blender: Any, tmp_path: Path) -> None:
+    (tmp_path / "puppet.bin").write_bytes(saturn.write(made.puppet(1)))
+    (tmp_path / "puppet_an.bin").write_bytes(saturn.write(made.more_animations(1))[:100])
+    assert blender.ops.import_scene.saturn(filepath=str(tmp_path / "puppet.bin")) == {"FINISHED"}
+    assert "puppet_an.bin" in blender.data.texts["Retro Meshes Log"].as_string()
+    assert {"idle", "attack"} <= set(blender.data.actions.keys())
+
+
 def test_what_an_import_looks_like(blender: Any, tmp_path: Path) -> None:
     path = tmp_path / "puppet.bin"
     path.write_bytes(saturn.write(made.puppet()))

@@ -244,7 +244,7 @@ def read_animation(chunk: Chunk, warnings: list[str]) -> Animation:
     bounds = chunk.array(0, FIXED, 6, "bounds")
     table = chunk.u32(0x18, "bone table offset")
     definitions = [
-        Definition(start, count, type_, distance, _read_events(chunk, events, number))
+        Definition(start, count, type_, distance, _read_events(chunk, events, number, warnings))
         for number, (start, count, type_, distance, events) in enumerate(
             chunk.rows(0x1C, DEFINITION, 0xFFFF, "definitions").tolist()
         )
@@ -253,8 +253,12 @@ def read_animation(chunk: Chunk, warnings: list[str]) -> Animation:
     return Animation(bounds, definitions, bones, chunk.bytes)
 
 
-def _read_events(chunk: Chunk, offset: int, number: int) -> Array:
-    return chunk.rows(offset, EVENT, 0xFFFF, f"events of definition {number}") if offset else np.zeros(0, EVENT)
+def _read_events(chunk: Chunk, offset: int, number: int, warnings: list[str]) -> Array:
+    if 0 < offset < len(chunk):
+        return chunk.rows(offset, EVENT, 0xFFFF, f"events of definition {number}")
+    if offset:
+        warnings.append(f"The events of animation {number} lie outside the chunk (offset_out_of_range): it has none.")
+    return np.zeros(0, EVENT)
 
 
 def _read_bones(chunk: Chunk, table: int, warnings: list[str]) -> tuple[list[BoneKeys], int]:
