@@ -110,8 +110,8 @@ def test_missing_normals_are_smooth_within_a_surface() -> None:
 def test_brushes_join() -> None:
     scene = b3d.to_scene(made.everything())
     both = scene.materials[0]
-    np.testing.assert_allclose(both.color, [0.5, 0.5, 1, 0.5])
-    assert both.settings["b3d"] == {"brush": "lit", "blend": 1, "fx": 18, "shininess": 0.75}
+    np.testing.assert_allclose(both.color, [1, 1, 1, 0.5])  # vertex colours take the place of the brushes'
+    assert both.settings["b3d"] == {"brush": "lit", "blend": 1, "fx": 18, "shininess": 0.75, "color": (0.5, 0.5, 1)}
     assert both.vertex_colors and both.double_sided and both.blend == "ALPHA"
     assert [(layer.uv, layer.blend, layer.clamp) for layer in both.layers] == [
         (0, "MULTIPLY", (True, False)),

@@ -220,6 +220,12 @@ class ObjectCollector:
         """Brings a rigged mesh into its armature's space, where its node then has nothing left to do."""
         node = self.scene.nodes[index]
         matrix = node.transform.matrix
+        rig = self.rigs[source]
+        if rig not in _ancestors(source) and any(each.animation_data for each in (rig, *_ancestors(rig))):
+            self.scene.warnings.append(
+                f'"{source.name}" is moved by "{rig.name}" but not parented to it: where the armature moves as an object, '
+                "the mesh was exported as if it were its child"
+            )
         mesh.positions = maths.transform_points(matrix, mesh.positions)
         if mesh.normals is not None:
             mesh.normals.data = maths.transform_normals(matrix, mesh.normals.data)
@@ -262,6 +268,13 @@ def file_name(source: Any) -> str:
     """The name a file had for it, while Blender's is still that name with a number; else Blender's."""
     name = source.retro_meshes.name
     return name if name and source.name.startswith(name.encode()[:59].decode("utf-8", "ignore")) else source.name
+
+
+def _ancestors(source: bpy.types.Object) -> list[bpy.types.Object]:
+    found = []
+    while (source := source.parent) is not None:
+        found.append(source)
+    return found
 
 
 def _parents_first(chosen: list[bpy.types.Object]) -> list[bpy.types.Object]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import FloatProperty, IntProperty, StringProperty
+from bpy.props import FloatProperty, FloatVectorProperty, IntProperty, StringProperty
 
 from .flags import flag
 
@@ -25,6 +25,14 @@ class MaterialSettings(bpy.types.PropertyGroup):
     no_culling: flag("fx", 16, "No Culling", "Seen from behind as well")
     force_alpha: flag("fx", 32, "Force Alpha", "Drawn with the transparent surfaces, whatever its alpha")
     blend: IntProperty(name="Blend", description="0 default, 1 alpha, 2 multiply, 3 add", min=0, default=1)
+    color: FloatVectorProperty(
+        name="Colour",
+        description="The brush's own colour, which vertex colours take the place of",
+        subtype="COLOR_GAMMA",
+        default=(1, 1, 1),
+        min=0,
+        max=1,
+    )
     shininess: FloatProperty(name="Shininess", description="Strength of the highlight, 0 to 1")
 
 

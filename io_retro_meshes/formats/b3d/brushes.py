@@ -76,6 +76,8 @@ class BrushTable:
         layers = [layer for layer in material.layers if layer.use == "COLOR" and 0 <= layer.image < len(self.scene.images)]
         flags = [self.texture_flags(material, layer) for layer in layers]
         color = np.clip(material.color, 0, 1).astype("<f4")
+        if material.vertex_colors and (color[:3] == 1).all():
+            color[:3] = settings.get("color", (1, 1, 1))
         if material.blend in ("OPAQUE", "MASK"):
             color[3] = 1
         shininess = float(settings.get("shininess", material.specular))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import cos, isfinite, sin
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -106,7 +106,10 @@ class Materials:
         material.double_sided = bool(fx & FX_DOUBLE_SIDED)
         _set_blend(material, surface, shown)
         material.vertex_alpha = material.vertex_colors and material.blend != "OPAQUE"
-        values = {"brush": surface.name, "blend": surface.blend, "fx": fx, "shininess": surface.shininess}
+        values: dict[str, Any] = {"brush": surface.name, "blend": surface.blend, "fx": fx, "shininess": surface.shininess}
+        if material.vertex_colors:  # the engine takes them instead of the brush's colour, not with it
+            values["color"] = tuple(material.color[:3].tolist())
+            material.color[:3] = 1
         material.settings = {"b3d": values}
         return material
 
