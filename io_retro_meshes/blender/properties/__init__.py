@@ -110,7 +110,8 @@ def collect(owner: Any) -> Settings:
 
 
 def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, bpy.types.bpy_prop_array) else value
+    """Arrays and colours as tuples."""
+    return value if isinstance(value, str) or not hasattr(value, "__len__") else tuple(value)
 
 
 def _attachments() -> list[tuple[str, str, type]]:
