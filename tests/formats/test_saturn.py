@@ -70,6 +70,15 @@ def test_an_untouched_chunk_stays_as_it_was() -> None:
     assert saturn.write(document) == data
 
 
+def test_slots_of_other_sizes_come_back() -> None:
+    """Characters need not stand in equal slots to be found; one that cannot be read is kept as bytes."""
+    data = saturn.write(made.puppet())
+    given = data + bytes(0x1000) + data + bytes(0x800) + data + data[:-0xA00]
+    document = saturn.read(given)
+    assert len(document.characters) == 3 and "left out" in document.warnings[-1]
+    assert saturn.write(document) == given
+
+
 def test_only_battle_characters_look_like_them() -> None:
     data = saturn.write(made.puppet())
     assert sniff(data) is not None and sniff(data[:64]) is not None

@@ -45,9 +45,9 @@ def write(document: Document) -> bytes:
     if not document.characters:
         return write_segments(document) + document.tail
     slots = [_character(character) for character in document.characters]
-    # Characters stand in slots of one size; files that were read have it already.
-    size = max(len(slot) for slot in slots)
-    if len({len(slot) for slot in slots[:-1]} | {size}) > 1:
+    if any(slot is not character.source for slot, character in zip(slots, document.characters, strict=True)):
+        # Characters stand in slots of one size.
+        size = max(len(slot) for slot in slots)
         slots = [slot + FILL * (size - len(slot)) for slot in slots]
     return b"".join(slots) + document.tail
 
