@@ -30,7 +30,7 @@ from io_retro_meshes.formats import b3d
 from io_retro_meshes.formats.b3d import document as chunks
 
 SIDE = 708  # vertices along a side of the grid: 501,264 in all, and 999,698 triangles
-ROUNDS = 3
+ROUNDS = 5
 BONES, KEYS = 40, 600  # 24,000 keys of three channels each: 72,000
 
 # Most times that of PLY. A format that packs more than positions into a file is given more.
