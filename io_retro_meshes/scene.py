@@ -247,6 +247,7 @@ class Image:
     path: str = ""  # where it is on disk, when that is known (export)
     alpha: bool = True  # its alpha means something
     mask_black: bool = False  # pure black pixels are transparent
+    mean_alpha: bool = False  # where it has no alpha channel, the mean of its colours is its alpha
 
 
 @dataclass

@@ -129,6 +129,22 @@ def test_images_load_once_and_masks_stay_apart(blender: Any, pictures: list[Imag
     assert (tmp_path / "check.png").read_bytes() == png.encode(CHECK)
 
 
+def test_dark_is_transparent_where_a_picture_has_no_alpha(blender: Any, tmp_path: Path) -> None:
+    from io_retro_meshes.blender.build.images import build_images
+
+    shades = np.array([0.0, 0.25, 0.5, 1.0], np.float32)
+    for name, mode in (("plain.png", "RGB"), ("alpha.png", "RGBA")):
+        picture = blender.data.images.new(name, 4, 1, alpha=True)
+        picture.pixels.foreach_set(np.c_[shades, shades, shades, np.full(4, 0.5)].astype(np.float32).reshape(-1))
+        blender.context.scene.render.image_settings.file_format = "PNG"
+        blender.context.scene.render.image_settings.color_mode = mode
+        picture.save_render(str(tmp_path / name))
+    made, _ = build_images(Scene(images=[Image("plain.png", mean_alpha=True), Image("alpha.png", mean_alpha=True)]), tmp_path)
+    plain, own = (np.array(image.pixels[:]).reshape(-1, 4) for image in made)
+    assert np.allclose(plain[:, 3], plain[:, :3].mean(1), atol=0.003) and np.ptp(plain[:, 3]) > 0.5
+    assert np.allclose(own[:, 3], 0.5, atol=0.01)
+
+
 def test_pixels_come_and_go(blender: Any, tmp_path: Path) -> None:
     from io_retro_meshes.blender.collect.images import image_pixels, save_image
     from io_retro_meshes.blender.collect.materials import collect_materials

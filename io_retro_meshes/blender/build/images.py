@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import bpy
@@ -32,13 +32,13 @@ def build_images(
             made.append(from_pixels(picture.name, picture.pixels))
             continue
         path = finder.find(picture.names or (picture.name,))
-        key = (str(path or model_folder / base_name(picture.name)), picture.mask_black)
+        key = (str(path or model_folder / base_name(picture.name)), picture.mask_black, picture.mean_alpha)
         if path is None:
             missing.append(base_name(picture.name))
         elif path.suffix.lower() in UNLOADABLE:
             unreadable.append(path.name)
         if key not in files:
-            files[key] = _placeholder(*key) if path is None else _load(path, picture.mask_black)
+            files[key] = _placeholder(*key) if path is None else _load(*key)
         made.append(files[key])
     fresh = {image for image in made if image is not None and image not in before}
     for picture, image in zip(scene.images, made, strict=True):
@@ -59,45 +59,48 @@ def from_pixels(name: str, pixels: np.ndarray) -> bpy.types.Image:
     return image
 
 
-def _load(path: Path, mask_black: bool) -> bpy.types.Image:
-    image = bpy.data.images.load(str(path), check_existing=False)
+def _load(path: str, mask_black: bool, mean_alpha: bool) -> bpy.types.Image:
+    image = bpy.data.images.load(path, check_existing=False)
     # Colour and alpha as they are in the file: engines that do not blend show the colours under the alpha.
     image.alpha_mode = "CHANNEL_PACKED"
+    settings = image.retro_meshes
+    settings.mask_black, settings.mean_alpha = mask_black, mean_alpha
     if mask_black:
-        _mask_black(image)
+        _set_alpha(image, lambda colors: colors.any(1))
+    elif mean_alpha and image.depth in (8, 24):
+        _set_alpha(image, lambda colors: colors.mean(1))
     return image
 
 
-def _mask_black(image: bpy.types.Image) -> None:
-    """Makes black pixels transparent and packs the result, so that every renderer and exporter sees the holes."""
-    image.retro_meshes.mask_black = True
+def _set_alpha(image: bpy.types.Image, alpha_of: Callable[[np.ndarray], np.ndarray]) -> None:
+    """Gives pixels an alpha by their colour and packs the result, so that every renderer and exporter sees it."""
     width, height = image.size
     if not width or not height or image.channels != 4:
         return
     pixels = np.empty((width * height, 4), np.float32)
     image.pixels.foreach_get(pixels.reshape(-1))
-    pixels[:, 3] = pixels[:, :3].any(1)
+    pixels[:, 3] = alpha_of(pixels[:, :3])
     image.pixels.foreach_set(pixels.reshape(-1))
     image.file_format = "PNG"
     image.update()
     image.pack()
 
 
-def _files() -> dict[tuple[str, bool], bpy.types.Image]:
-    """The images that are in Blender already, by file and whether their black was made transparent."""
+def _files() -> dict[tuple[str, bool, bool], bpy.types.Image]:
+    """The images that are in Blender already, by file and how their alpha was made."""
     return {
-        (bpy.path.abspath(image.filepath), image.retro_meshes.mask_black): image
+        (bpy.path.abspath(image.filepath), image.retro_meshes.mask_black, image.retro_meshes.mean_alpha): image
         for image in reversed(bpy.data.images)
         if image.source == "FILE" and image.library is None
     }
 
 
-def _placeholder(path: str, mask_black: bool) -> bpy.types.Image:
+def _placeholder(path: str, mask_black: bool, mean_alpha: bool) -> bpy.types.Image:
     """An image without a file yet: Blender shows it in magenta, and "Find Missing Files" can mend it."""
     image = bpy.data.images.new(compat.short_name(Path(path).name, "Image"), 1, 1)
     image.source = "FILE"
     image.filepath = path
-    image.retro_meshes.mask_black = mask_black
+    image.retro_meshes.mask_black, image.retro_meshes.mean_alpha = mask_black, mean_alpha
     image.alpha_mode = "CHANNEL_PACKED"
     return image
 

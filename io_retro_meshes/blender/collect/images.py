@@ -40,6 +40,7 @@ def collect_image(image: bpy.types.Image, pixels: bool = False) -> scene.Image:
         pixels=image_pixels(image) if pixels else None,
         alpha=False,
         mask_black=image.retro_meshes.mask_black,
+        mean_alpha=image.retro_meshes.mean_alpha,
     )
 
 

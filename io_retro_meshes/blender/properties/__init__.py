@@ -71,6 +71,7 @@ class ImageSettings(bpy.types.PropertyGroup):
 
     name: StringProperty(name="File Name", description="What the model's file calls the image")
     mask_black: BoolProperty(name="Black Is Transparent", description="Pure black pixels were made transparent on import")
+    mean_alpha: BoolProperty(name="Dark Is Transparent", description="The mean of the colours was made the alpha on import")
 
 
 COMMON: dict[str, type] = {

@@ -136,9 +136,9 @@ class Materials:
             self.images[key] = len(self.scene.images)
             name = self.decode(texture.file)
             path = name.replace("\\", "/")
-            masked = bool(kind & TEXTURE_MASKED)
             names = tuple(dict.fromkeys((path, path.rpartition("/")[2])))
-            self.scene.images.append(Image(name, names, alpha=kind == TEXTURE_ALPHA, mask_black=masked))
+            masked, see_through = bool(kind & TEXTURE_MASKED), kind == TEXTURE_ALPHA
+            self.scene.images.append(Image(name, names, alpha=see_through, mask_black=masked, mean_alpha=see_through))
         return self.images[key]
 
     def warnings(self) -> list[str]:
