@@ -274,14 +274,8 @@ class Sampler:
                 local = posed[:, number]
                 if bone.parent >= 0:
                     local = _where_seen(_inverse(posed[:, bone.parent]) @ local, _is_flat(posed[:, bone.parent]))
-                self._add(found, (index, number), frames, local, self._bound(node.armature, number))
+                self._add(found, (index, number), frames, local, bone.transform)
         return found
-
-    def _bound(self, armature: neutral.Armature, number: int) -> neutral.Transform:
-        """Bones are compared with the pose they were bound in: that is what a file holds where it has no keys."""
-        bone = armature.bones[number]
-        above = armature.bones[bone.parent].bind if bone.parent >= 0 else np.eye(4)
-        return neutral.Transform.from_matrix(_inverse(above.astype(np.float64)[None])[0] @ bone.bind)
 
     def _play(self, frames: np.ndarray) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
         """World matrices of objects, and bones in their armature's space in the file's axes, at every frame."""

@@ -27,8 +27,6 @@ FARTHEST = 32767.0  # units that 16.16 can hold
 def from_scene(scene: Scene, options: ExportOptions | None = None) -> doc.Document:
     options = options or ExportOptions()
     document = doc.Document()
-    if scene.timeline is not None or scene.clips:
-        scene = _rested(scene)
     external = [clip for clip in scene.clips if clip.tracks is not None and clip.settings.get("saturn", {}).get("external")]
     if options.external != "TIMELINE":
         scene = replace(scene, clips=[clip for clip in scene.clips if not any(clip is other for other in external)])
@@ -50,20 +48,6 @@ def from_scene(scene: Scene, options: ExportOptions | None = None) -> doc.Docume
     if moved:
         document.warnings.append(f"Only bones can move: the movement of {', '.join(moved)} as a whole was left out.")
     return document
-
-
-def _rested(scene: Scene) -> Scene:
-    """Bones that an animation does not move stand as they were bound, in whatever pose they are shown now."""
-
-    def rested(armature: Armature) -> Armature:
-        bones = []
-        for bone in armature.bones:
-            above = armature.bones[bone.parent].bind if bone.parent >= 0 else np.eye(4)
-            bones.append(replace(bone, transform=Transform.from_matrix(np.linalg.pinv(above) @ bone.bind)))
-        return replace(armature, bones=bones)
-
-    nodes = [replace(node, armature=rested(node.armature)) if node.armature else node for node in scene.nodes]
-    return replace(scene, nodes=nodes)
 
 
 def _with_armature(scene: Scene) -> tuple[Scene, list[int]]:
