@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from ..formats import FORMATS, Format
-from . import compat, files
+from . import files, gltf
 
 Options = dict[str, Any]
 
@@ -31,47 +31,14 @@ FOREIGN_INPUTS: dict[str, Callable[[str], object]] = {
 }
 
 
-def _gltf(path: str, kind: str) -> None:
-    """Every action becomes an animation of its own name, the whole timeline being one of them."""
-    _stash_actions()
-    bpy.ops.export_scene.gltf(
-        filepath=path,
-        export_format=kind,
-        export_yup=True,
-        export_animation_mode="ACTIONS",
-        export_all_influences=False,
-        export_optimize_animation_size=True,
-    )
-
-
-def _stash_actions() -> None:
-    """Puts actions that wait for their turn into silent NLA tracks, one a track: the exporter looks for them there.
-
-    Before slots an action is about one object; tracks of the same name are one animation then.
-    """
-    for owner in bpy.context.scene.objects:
-        data = owner.animation_data
-        if data is None or data.action is None or data.nla_tracks:
-            continue
-        for action, slot in compat.actions_of(owner):
-            if slot is not None and action == data.action:
-                continue  # found as it is
-            track = data.nla_tracks.new()
-            track.name = action.name.removesuffix(f" {owner.name}")
-            strip = track.strips.new(action.name, max(round(action.frame_range[0]), 0), action)
-            if slot is not None:
-                strip.action_slot = slot
-            track.mute = True
-
-
 def _blend(path: str) -> None:
     bpy.ops.file.pack_all()
     bpy.ops.wm.save_as_mainfile(filepath=path, compress=True, copy=True, relative_remap=False)
 
 
 FOREIGN_OUTPUTS: dict[str, Callable[[str], object]] = {
-    "glb": lambda path: _gltf(path, "GLB"),
-    "gltf": lambda path: _gltf(path, "GLTF_SEPARATE"),
+    "glb": lambda path: gltf.export(path, "GLB"),
+    "gltf": lambda path: gltf.export(path, "GLTF_SEPARATE"),
     "obj": lambda path: bpy.ops.wm.obj_export(filepath=path, path_mode="COPY"),
     "fbx": lambda path: bpy.ops.export_scene.fbx(
         filepath=path, path_mode="COPY", embed_textures=True, bake_anim_use_nla_strips=False

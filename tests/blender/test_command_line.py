@@ -62,15 +62,32 @@ def test_converted_fox_has_all_its_parts(glb: Path) -> None:
     assert "baseColorTexture" in material["pbrMetallicRoughness"]
 
 
-def test_animations_keep_their_own_times(glb: Path) -> None:
-    """Each named sequence starts at zero and has its own length; the whole timeline is there as well."""
-    gltf = gltf_of(glb)
-    spans = {}
+def times(gltf: dict[str, Any]) -> dict[str, tuple[float, float]]:
+    """When each animation starts and ends, in seconds, in the file's order."""
+    found = {}
     for animation in gltf["animations"]:
         inputs = [gltf["accessors"][sampler["input"]] for sampler in animation["samplers"]]
-        spans[animation["name"]] = max(entry["max"][0] for entry in inputs) - min(entry["min"][0] for entry in inputs)
-    expected = {"idle": 48 / 24, "walk": 24 / 24, "wave": 48 / 24, "fox": 122 / 24}
-    assert spans == pytest.approx(expected, abs=1e-3)
+        found[animation["name"]] = (min(entry["min"][0] for entry in inputs), max(entry["max"][0] for entry in inputs))
+    return found
+
+
+def test_animations_have_their_own_times(glb: Path) -> None:
+    """The whole timeline has the file's times; each named sequence starts at zero."""
+    expected = {"fox": (1 / 24, 123 / 24), "idle": (0, 48 / 24), "walk": (0, 24 / 24), "wave": (0, 48 / 24)}
+    found = times(gltf_of(glb))
+    assert found.keys() == expected.keys()
+    for name, span in expected.items():
+        assert found[name] == pytest.approx(span, abs=1e-4), name
+
+
+def test_the_whole_timeline_comes_first(tmp_path: Path, addon: Any) -> None:
+    """Whatever it is called: engines that know one animation only take the first."""
+    shutil.copy(FOX, tmp_path / "zebra.b3d")
+    for to in ("glb", "gltf"):
+        assert addon.cli.main(["convert", str(tmp_path / "zebra.b3d"), "-o", str(tmp_path / "out"), "--to", to]) == 0
+    plain = json.loads((tmp_path / "out" / "zebra.gltf").read_text())
+    for gltf in (gltf_of(tmp_path / "out" / "zebra.glb"), plain):
+        assert [animation["name"] for animation in gltf["animations"]] == ["zebra", "idle", "walk", "wave"]
 
 
 def posed(bpy: Any, frame: int) -> np.ndarray:
@@ -84,20 +101,20 @@ def posed(bpy: Any, frame: int) -> np.ndarray:
 
 
 def test_glb_is_posed_as_the_original(glb: Path, blender: Any) -> None:
-    """At frames of every sequence each vertex of the .b3d has one of the .glb in its place, and the other way round."""
-    frames = (1, 20, 55, 66, 95, 110)
+    """Each vertex of the .b3d has one of the .glb in its place, and the other way round."""
+    shown = [("fox", 1, 1), ("fox", 55, 55), ("fox", 110, 110), ("idle", 19, 20), ("walk", 6, 56), ("wave", 20, 95)]
     blender.ops.import_scene.b3d(filepath=str(FOX))
-    before = [posed(blender, frame) for frame in frames]
+    before = [posed(blender, frame) for _, _, frame in shown]
     blender.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     blender.ops.import_scene.gltf(filepath=str(glb))
     armature = next(ob for ob in blender.data.objects if ob.type == "ARMATURE")
     for track in armature.animation_data.nla_tracks:
         track.mute = True
-    whole = next(action for action in blender.data.actions if action.name.startswith("fox"))
-    compat.assign_action(armature, whole, next((slot for slot, _ in compat.action_curves(whole)), None))
-    for frame, expected in zip(frames, before, strict=True):
+    for (name, frame, _), expected in zip(shown, before, strict=True):
+        action = next(action for action in blender.data.actions if action.name.startswith(name))
+        compat.assign_action(armature, action, next((slot for slot, _ in compat.action_curves(action)), None))
         distance = np.linalg.norm(posed(blender, frame)[:, None] - expected[None], axis=-1)
-        assert max(distance.min(0).max(), distance.min(1).max()) < 1e-3, frame
+        assert max(distance.min(0).max(), distance.min(1).max()) < 1e-3, (name, frame)
 
 
 def test_several_moving_objects_share_an_animation(tmp_path: Path, addon: Any) -> None:
