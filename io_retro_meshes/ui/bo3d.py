@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, StringProperty
 
-from .operators import Exporter, Importer
+from .operators import Exporter, Importer, encoding_option
 
 
 class ImportBO3D(bpy.types.Operator, Importer):
@@ -18,18 +18,7 @@ class ImportBO3D(bpy.types.Operator, Importer):
     filename_ext = ".bo3d"
     filter_glob: StringProperty(default="*.bo3d", options={"HIDDEN"})
 
-    encoding: EnumProperty(
-        name="Names In",
-        description="The code page of the names in the file",
-        items=[
-            ("AUTO", "Automatic", "UTF-8 where it is that, else Western European"),
-            ("cp1252", "Western European", "Windows-1252"),
-            ("cp1250", "Central European", "Windows-1250"),
-            ("cp1251", "Cyrillic", "Windows-1251"),
-            ("cp932", "Japanese", "Shift JIS"),
-        ],
-        default="AUTO",
-    )
+    encoding: encoding_option()
 
     def draw_model(self, layout: bpy.types.UILayout) -> None:
         layout.prop(self, "encoding")

@@ -49,7 +49,41 @@ def panel(operator: Any, layout: bpy.types.UILayout, title: str, toggle: str = "
     return body
 
 
-class Importer(ImportHelper):
+class Dialog:
+    """The options as panels. A format adds its own to each."""
+
+    def split_layout(self) -> bpy.types.UILayout:
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        return self.layout
+
+    def draw_model(self, layout: bpy.types.UILayout) -> None:
+        pass
+
+    def draw_animation(self, layout: bpy.types.UILayout) -> None:
+        pass
+
+    def draw_textures(self, layout: bpy.types.UILayout) -> None:
+        pass
+
+
+def encoding_option() -> Any:
+    """For formats whose names may be in any code page."""
+    return EnumProperty(
+        name="Names In",
+        description="The code page of the names in the file",
+        items=[
+            ("AUTO", "Automatic", "UTF-8 where it is that, else Western European"),
+            ("cp1252", "Western European", "Windows-1252"),
+            ("cp1250", "Central European", "Windows-1250"),
+            ("cp1251", "Cyrillic", "Windows-1251"),
+            ("cp932", "Japanese", "Shift JIS"),
+        ],
+        default="AUTO",
+    )
+
+
+class Importer(Dialog, ImportHelper):
     """Base of the import operators."""
 
     format_id = ""
@@ -103,9 +137,7 @@ class Importer(ImportHelper):
         return {"CANCELLED"} if len(errors) == len(paths) else {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = self.split_layout()
         if body := panel(self, layout, "Model"):
             body.prop(self, "scale")
             self.draw_model(body)
@@ -115,18 +147,8 @@ class Importer(ImportHelper):
             body.prop(self, "texture_folder")
             self.draw_textures(body)
 
-    # What a format adds to each panel.
-    def draw_model(self, layout: bpy.types.UILayout) -> None:
-        pass
 
-    def draw_animation(self, layout: bpy.types.UILayout) -> None:
-        pass
-
-    def draw_textures(self, layout: bpy.types.UILayout) -> None:
-        pass
-
-
-class Exporter(ExportHelper):
+class Exporter(Dialog, ExportHelper):
     """Base of the export operators."""
 
     format_id = ""
@@ -200,9 +222,7 @@ class Exporter(ExportHelper):
         return {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = self.split_layout()
         if body := panel(self, layout, "Include"):
             column = body.column(heading="Limit to")
             column.prop(self, "use_selection")
@@ -221,12 +241,3 @@ class Exporter(ExportHelper):
         if body := panel(self, layout, "Textures"):
             body.prop(self, "textures")
             self.draw_textures(body)
-
-    def draw_model(self, layout: bpy.types.UILayout) -> None:
-        pass
-
-    def draw_animation(self, layout: bpy.types.UILayout) -> None:
-        pass
-
-    def draw_textures(self, layout: bpy.types.UILayout) -> None:
-        pass
