@@ -110,16 +110,16 @@ def short_name(name: str, fallback: str) -> str:
 # ----------------------------------------------------------------------------------------------------------- materials
 
 
-def material_nodes(material: bpy.types.Material) -> bpy.types.ShaderNodeTree:
-    """The material's node tree; up to 4.5 a new material has none until it is asked for."""
-    if material.node_tree is None:
-        material.use_nodes = True
-    return material.node_tree
+def node_tree(owner: bpy.types.Material | bpy.types.World) -> bpy.types.ShaderNodeTree:
+    """The nodes of a material or a world; up to 4.5 a new one has none until it is asked for."""
+    if not has_nodes(owner):
+        owner.use_nodes = True
+    return owner.node_tree
 
 
-def has_nodes(material: bpy.types.Material) -> bool:
-    """Is the surface made of nodes? From 5.0 on it always is."""
-    return material.node_tree is not None and (bpy.app.version >= (5, 0, 0) or material.use_nodes)
+def has_nodes(owner: bpy.types.Material | bpy.types.World) -> bool:
+    """Is it made of nodes? From 5.0 on it always is."""
+    return owner.node_tree is not None and (bpy.app.version >= (5, 0, 0) or owner.use_nodes)
 
 
 def set_blended(material: bpy.types.Material, blended: bool) -> None:

@@ -6,11 +6,13 @@ from __future__ import annotations
 import bpy
 
 from ..scene import Floats, floats
+from . import compat
 
 
 def _background(world: bpy.types.World) -> bpy.types.Node | None:
-    tree = world.node_tree
-    return next((node for node in tree.nodes if node.type == "BACKGROUND"), None) if tree and world.use_nodes else None
+    if not compat.has_nodes(world):
+        return None
+    return next((node for node in world.node_tree.nodes if node.type == "BACKGROUND"), None)
 
 
 def world_color(world: bpy.types.World) -> Floats:
@@ -24,8 +26,7 @@ def set_world_color(world: bpy.types.World, color: Floats) -> None:
     """Both, so that every renderer and view shows it."""
     red, green, blue = (float(value) for value in color[:3])
     world.color = (red, green, blue)
-    world.use_nodes = True
-    tree = world.node_tree
+    tree = compat.node_tree(world)
     node = _background(world)
     if node is None:
         tree.nodes.clear()

@@ -39,7 +39,7 @@ def build_materials(scene: Scene, images: Images) -> list[bpy.types.Material]:
 
 def build_material(material: Material, pictures: Sequence[Image], images: Images) -> bpy.types.Material:
     made = bpy.data.materials.new(compat.short_name(material.name, "Material"))
-    tree = Tree(compat.material_nodes(made))
+    tree = Tree(compat.node_tree(made))
     tree.tree.nodes.clear()
     if material.graph == "bogle":
         uber.build_graph(tree, material, pictures, images)
