@@ -247,7 +247,7 @@ class Made:
 
         (tmp_path / "user.png").write_bytes(png.encode(RED_HALF))
         self.material = bpy.data.materials.new("user")
-        self.tree = Tree(compat.material_nodes(self.material))
+        self.tree = Tree(compat.node_tree(self.material))
         self.nodes = self.tree.tree.nodes
         self.shader = self.nodes["Principled BSDF"]
         self.output = self.nodes["Material Output"]
