@@ -120,17 +120,24 @@ def measure(folder: Path) -> Report:
     ply = folder / "field.ply"
     ply_export = best(lambda: bpy.ops.wm.ply_export(filepath=str(ply), export_normals=True))
     report.line("export ply", ply_export)
+    bare = folder / "bare.ply"
+    bpy.ops.wm.ply_export(filepath=str(bare))
     exports = {}
     for name in ids():
         path = folder / f"field{formats.FORMATS[name].extensions[0]}"
         exports[name] = path
         seconds = best(lambda name=name, path=path: getattr(bpy.ops.export_scene, name)(filepath=str(path)))
         report.line(f"export {name}", seconds, seconds / ply_export, EXPORT_LIMITS.get(name))
+    # Blender's PLY leaves normals out unless asked. The limits are against the one with the layers our files have; the
+    # ratio to the smaller one is printed as well, without a limit.
     ply_import = best(lambda: bpy.ops.wm.ply_import(filepath=str(ply)), empty)
+    bare_import = best(lambda: bpy.ops.wm.ply_import(filepath=str(bare)), empty)
     report.line("import ply", ply_import)
+    report.line("import ply, no normals", bare_import)
     for name, path in exports.items():
         seconds = best(lambda name=name, path=path: getattr(bpy.ops.import_scene, name)(filepath=str(path)), empty)
         report.line(f"import {name}", seconds, seconds / ply_import, IMPORT_LIMITS.get(name))
+        report.line("    against no normals", seconds, seconds / bare_import)
     model = folder / "animated.b3d"
     model.write_bytes(animated())
     seconds = best(lambda: bpy.ops.import_scene.b3d(filepath=str(model)), empty)
