@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -37,14 +39,41 @@ def collect(
 
     A format's package says what it wants: see CONTRIBUTING.md.
     """
-    if context.mode != "OBJECT" and context.object is not None:
-        context.object.update_from_editmode()
-    collector = ObjectCollector(context, options, module)
-    scene = collector.collect()
-    collect_animation(collector, options)
+    with _out_of_edit_mode(context):
+        collector = ObjectCollector(context, options, module)
+        scene = collector.collect()
+        collect_animation(collector, options)
     render = context.scene.render
     scene.fps = render.fps / render.fps_base
     scene.settings = properties.collect(context.scene)
     if context.scene.world is not None:
         scene.world_color = world_color(context.scene.world)
     return neutral.scaled(scene, options.scale), collector.pictures
+
+
+@contextlib.contextmanager
+def _out_of_edit_mode(context: bpy.types.Context) -> Iterator[None]:
+    """While an object is edited, Blender shows neither its mesh nor its poses as they will be."""
+    layer = context.view_layer
+    layer.update()  # a script may have made an object just now
+    edited = [source for source in layer.objects if source.mode == "EDIT"]
+    if not edited:
+        yield
+        return
+    active, selected = layer.objects.active, [source for source in layer.objects if source.select_get()]
+    first = active if active in edited else edited[0]
+    layer.objects.active = first
+    bpy.ops.object.mode_set(mode="OBJECT")
+    try:
+        yield
+    finally:
+        _select(layer, edited)  # all that are selected enter the mode
+        layer.objects.active = first
+        bpy.ops.object.mode_set(mode="EDIT")
+        _select(layer, selected)
+        layer.objects.active = active
+
+
+def _select(layer: bpy.types.ViewLayer, chosen: list[bpy.types.Object]) -> None:
+    for source in layer.objects:
+        source.select_set(source in chosen)

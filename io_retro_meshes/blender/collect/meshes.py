@@ -26,9 +26,11 @@ SAME_NORMAL = np.cos(np.radians(0.7))
 OWN_ATTRIBUTES = {"position", "material_index", "sharp_face", "sharp_edge", "custom_normal", "crease_edge", "crease_vert"}
 
 
-def collect_mesh(data: bpy.types.Mesh, quads: bool, tangents: bool) -> neutral.Mesh:
+def collect_mesh(data: bpy.types.Mesh | None, quads: bool, tangents: bool) -> neutral.Mesh:
     """A mesh with its faces cut to triangles, or to triangles and quads."""
-    positions = _get(data.attributes["position"].data, "vector", len(data.vertices), 3)
+    if data is None:
+        return neutral.Mesh("", np.zeros((0, 3), np.float32), np.zeros(0, np.int32))
+    positions = _get(data.vertices, "co", len(data.vertices), 3)
     corners, starts, faces = _faces(data, quads)
     mesh = neutral.Mesh(data.name, positions, np.empty(0, np.int32), starts)
     all_corners = np.empty(len(data.loops), np.int32)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ... import maths
 from ... import scene as neutral
+from ...formats import FormatError
 from .. import properties
 from .armatures import bone_order, collect_armature
 from .images import ImageCollector
@@ -21,6 +22,8 @@ from .meshes import collect_mesh, collect_skin
 
 SURFACES = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 OTHERS = {"EMPTY", "ARMATURE", "CAMERA", "LIGHT"}
+
+NO_NUMBER = 2**31 - 1  # in DepsgraphObjectInstance.persistent_id
 
 
 class ObjectCollector:
@@ -75,7 +78,10 @@ class ObjectCollector:
         layer = self.context.view_layer
         pool = list(layer.objects)
         if self.options.collection:
-            pool = list(bpy.data.collections[self.options.collection].all_objects)
+            collection = bpy.data.collections.get(self.options.collection)
+            if collection is None:
+                raise FormatError(f'there is no collection "{self.options.collection}"')
+            pool = list(collection.all_objects)
         elif self.options.use_active_collection:
             pool = list(layer.active_layer_collection.collection.all_objects)
         known = set(layer.objects)
@@ -246,22 +252,24 @@ class ObjectCollector:
             if not instance.is_instance or instance.parent is None:
                 continue
             maker = self.index.get(instance.parent.original)
-            evaluated = instance.instance_object
-            if maker is None or evaluated is None or evaluated.type != "MESH":
+            evaluated = instance.object  # not `instance_object`: that has not what geometry nodes made
+            if maker is None or evaluated.type != "MESH" or _is_own_surface(instance):
                 continue
             above = np.array(instance.parent.matrix_world, np.float32)
             node = neutral.Node(evaluated.name, parent=maker)
             node.transform = neutral.Transform.from_matrix(np.linalg.pinv(above) @ np.array(instance.matrix_world, np.float32))
-            key = ("instance", evaluated.original, evaluated.data.name)
+            slots = [slot.material.original if slot.material else None for slot in evaluated.material_slots] or [None]
+            key = ("instance", evaluated.data.as_pointer(), *slots)
             if key not in self.shared:
-                slots = [slot.material.original if slot.material else None for slot in evaluated.material_slots] or [None]
-                mesh = collect_mesh(evaluated.data, self.quads, self.tangents)
-                mesh.materials = [self._material(slot) for slot in slots]
-                self.shared[key] = len(self.scene.meshes)
-                self.scene.meshes.append(mesh)
+                self.shared[key] = self._add_mesh(evaluated, evaluated, slots)
             node.mesh = self.shared[key]
             self.scene.nodes.append(node)
             self.objects.append(None)
+
+
+def _is_own_surface(instance: bpy.types.DepsgraphObjectInstance) -> bool:
+    """Blender lists the surface of a curve or a text as an instance of it, without a number of its own."""
+    return instance.instance_object == instance.parent and instance.persistent_id[1] == NO_NUMBER
 
 
 def file_name(source: Any) -> str:
@@ -296,7 +304,8 @@ def _parents_first(chosen: list[bpy.types.Object]) -> list[bpy.types.Object]:
 
 
 @contextlib.contextmanager
-def _evaluated_mesh(source: bpy.types.Object, evaluated: bpy.types.Object, modifiers: bool) -> Iterator[bpy.types.Mesh]:
+def _evaluated_mesh(source: bpy.types.Object, evaluated: bpy.types.Object, modifiers: bool) -> Iterator[bpy.types.Mesh | None]:
+    """None: a curve of which geometry nodes leave no surface."""
     if source.type == "MESH":
         yield evaluated.data if modifiers else source.data
         return

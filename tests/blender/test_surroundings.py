@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Exports from whatever state a user leaves Blender in: what is seen is what is written, and all stays as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.blender.test_collect import rig, swing
+from tests.made.posing import shown
+
+
+def link(bpy: Any, name: str, data: Any) -> Any:
+    made = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(made)
+    return made
+
+
+def plate(bpy: Any, name: str = "Plate") -> Any:
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], [], [(0, 1, 2, 3)])
+    return link(bpy, name, mesh)
+
+
+def again(bpy: Any, path: Path, frame: int = 1) -> np.ndarray:
+    """The distinct vertices of a file in the world, sorted."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.import_scene.b3d(filepath=str(path))
+    return distinct(shown(bpy, frame))
+
+
+def distinct(meshes: dict[str, np.ndarray]) -> np.ndarray:
+    points = np.concatenate([points.reshape(-1, 3) for points in meshes.values()])
+    return np.unique(np.round(points, 3) + 0.0, axis=0)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "model.b3d"
+
+
+# ------------------------------------------------------------------------------------------------------------ edit mode
+
+
+def test_edits_of_every_edited_mesh_are_exported_and_the_mode_stays(blender: Any, path: Path) -> None:
+    import bmesh
+
+    first, second, other = (plate(blender, name) for name in ("First", "Second", "Other"))
+    first.modifiers.new("Bevel", "SUBSURF")
+    second.location = (5, 0, 0)
+    for source in (first, second):
+        source.select_set(True)
+    blender.context.view_layer.objects.active = second
+    blender.ops.object.mode_set(mode="EDIT")
+    other.select_set(True)
+    for source in (first, second):
+        bmesh.from_edit_mesh(source.data).verts.ensure_lookup_table()
+        for vertex in bmesh.from_edit_mesh(source.data).verts:
+            vertex.co *= 4
+        bmesh.update_edit_mesh(source.data)
+    assert blender.ops.export_scene.b3d(filepath=str(path)) == {"FINISHED"}
+    assert [source.mode for source in (first, second, other)] == ["EDIT", "EDIT", "OBJECT"]
+    assert all(source.select_get() for source in (first, second, other))
+    assert blender.context.view_layer.objects.active == second
+    points = again(blender, path)
+    assert points[:, 0].max() == 9  # the second
+    assert np.abs(points[:, 1]).max() == 4
+    assert len(points) > 8 + 4  # the first is smoothed
+
+
+def test_an_armature_that_is_edited_is_exported_with_its_new_bone_and_its_animation(blender: Any, path: Path) -> None:
+    target = rig(blender)
+    swing(target, "swing", "upper", 1.2)
+    expected = distinct(shown(blender, 13))
+    blender.context.view_layer.objects.active = target
+    blender.ops.object.mode_set(mode="EDIT")
+    bone = target.data.edit_bones.new("tip")
+    bone.head, bone.tail, bone.parent = (0, 1, 2), (0, 2, 2), target.data.edit_bones["upper"]
+    blender.ops.export_scene.b3d(filepath=str(path))
+    assert target.mode == "EDIT" and "tip" in target.data.edit_bones
+    assert np.allclose(again(blender, path, 13), expected, atol=2e-3)
+    assert any("tip" in source.data.bones for source in blender.data.objects if source.type == "ARMATURE")
+
+
+# ----------------------------------------------------------------------------------------------------------- instances
+
+
+def scatter(bpy: Any) -> Any:
+    """Geometry nodes: a small sphere on every vertex, and nothing else."""
+    tree = bpy.data.node_groups.new("Scatter", "GeometryNodeTree")
+    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    names = ("NodeGroupInput", "GeometryNodeMeshIcoSphere", "GeometryNodeInstanceOnPoints", "NodeGroupOutput")
+    given, ball, place, result = (tree.nodes.new(name) for name in names)
+    ball.inputs["Radius"].default_value = 0.25
+    tree.links.new(given.outputs[0], place.inputs["Points"])
+    tree.links.new(ball.outputs[0], place.inputs["Instance"])
+    tree.links.new(place.outputs[0], result.inputs[0])
+    return tree
+
+
+def test_what_geometry_nodes_scatter(blender: Any, path: Path) -> None:
+    plate(blender).modifiers.new("Scatter", "NODES").node_group = scatter(blender)
+    blender.ops.export_scene.b3d(filepath=str(path))
+    points = again(blender, path)
+    assert len(points) == 4 * 12
+    assert np.allclose(points[:, 2].max(), 0.25) and np.allclose(points[:, 0].max(), 1.25, atol=0.05)
+
+
+def test_curves_and_texts_are_there_once_also_within_instances(blender: Any, path: Path) -> None:
+    text = blender.data.curves.new("Text", "FONT")
+    text.body = "I"
+    inside = blender.data.objects.new("Text", text)
+    collection = blender.data.collections.new("Texts")
+    collection.objects.link(inside)
+    maker = link(blender, "Maker", None)
+    maker.instance_type, maker.instance_collection, maker.location = "COLLECTION", collection, (0, 0, 3)
+    link(blender, "Plain", text)
+    blender.ops.export_scene.b3d(filepath=str(path))
+    points = again(blender, path)
+    low, high = points[points[:, 2] == 0], points[points[:, 2] == 3]
+    assert len(low) + len(high) == len(points) > 6
+    assert np.allclose(low[:, :2], high[:, :2])
+    assert sum(source.type == "MESH" for source in blender.data.objects) == 2
+
+
+def test_meshes_without_vertices(blender: Any, path: Path) -> None:
+    link(blender, "Nothing", blender.data.meshes.new("Nothing"))
+    curve = link(blender, "Curve", blender.data.curves.new("Curve", "CURVE"))
+    curve.modifiers.new("Scatter", "NODES").node_group = scatter(blender)
+    for _ in range(2):  # the first metaball has the surface of both
+        blender.ops.object.metaball_add(type="BALL")
+    for name, extension in (("b3d", "b3d"), ("bo3d", "bo3d"), ("bogle", "bgl"), ("dbo", "dbo")):
+        target = path.with_suffix(f".{extension}")
+        assert getattr(blender.ops.export_scene, name)(filepath=str(target)) == {"FINISHED"}
+    assert len(again(blender, path)) > 100
+
+
+def test_a_collection_that_is_not_there(blender: Any, path: Path) -> None:
+    with pytest.raises(RuntimeError, match='no collection "Nowhere"'):
+        blender.ops.export_scene.b3d(filepath=str(path), collection="Nowhere")
+    assert not path.exists()
