@@ -34,7 +34,7 @@ class ExportB3D(bpy.types.Operator, Exporter):
     filter_glob: StringProperty(default="*.b3d", options={"HIDDEN"})
 
     normals: BoolProperty(name="Normals", description="Write vertex normals; without them the engine smooths", default=True)
-    colors: BoolProperty(name="Vertex Colours", description="Write the first colour attribute", default=True)
+    colors: BoolProperty(name="Vertex Colors", description="Write the first color attribute", default=True)
     uv_sets: IntProperty(
         name="UV Maps", description="Write at most so many UV maps. Blitz3D and Luanti read two", default=8, min=0, max=8
     )

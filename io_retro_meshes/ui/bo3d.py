@@ -34,8 +34,8 @@ class ExportBO3D(bpy.types.Operator, Exporter):
     filter_glob: StringProperty(default="*.bo3d", options={"HIDDEN"})
 
     colors: BoolProperty(
-        name="Vertex Colours",
-        description="Write the first colour attribute. The engine shows it instead of the material's colour",
+        name="Vertex Colors",
+        description="Write the first color attribute. The engine shows it instead of the material's color",
         default=True,
     )
     half_floats: BoolProperty(

@@ -39,7 +39,7 @@ class ExportDBO(bpy.types.Operator, Exporter):
     filename_ext = ".dbo"
     filter_glob: StringProperty(default="*.dbo", options={"HIDDEN"})
 
-    colors: BoolProperty(name="Vertex Colours", description="Write the first colour attribute", default=True)
+    colors: BoolProperty(name="Vertex Colors", description="Write the first color attribute", default=True)
     uv_sets: IntProperty(
         name="UV Maps",
         description="Write at most so many UV maps. Without an effect two are read",
@@ -47,7 +47,7 @@ class ExportDBO(bpy.types.Operator, Exporter):
         min=0,
         max=8,
     )
-    materials: BoolProperty(name="Materials", description="Write colours, textures and render states", default=True)
+    materials: BoolProperty(name="Materials", description="Write colors, textures and render states", default=True)
     effect: StringProperty(
         name="Effect", description="The shader file of materials that name none of their own; empty: the engine's fixed ways"
     )

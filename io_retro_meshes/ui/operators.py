@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,19 @@ def report_warnings(operator: bpy.types.Operator, warnings: list[str], title: st
     if not warnings:
         return
     text = bpy.data.texts.get(LOG_NAME) or bpy.data.texts.new(LOG_NAME)
-    text.write(title + "\n" + "".join(f"  {warning}\n" for warning in warnings) + "\n")
+    text.write(showable(title + "\n" + "".join(f"  {warning}\n" for warning in warnings) + "\n"))
     more = f' (and {len(warnings) - 1} more: see the text "{LOG_NAME}")' if len(warnings) > 1 else ""
-    operator.report({"WARNING"}, warnings[0] + more)
+    operator.report({"WARNING"}, showable(warnings[0]) + more)
+
+
+def showable(text: str) -> str:
+    """Names of files need not be Unicode; what Blender shows must be."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def chosen_path(*parts: str) -> Path:
+    """Also one that is relative to the .blend file."""
+    return Path(bpy.path.abspath(os.path.join(*parts)))
 
 
 def panel(operator: Any, layout: bpy.types.UILayout, title: str, toggle: str = "") -> bpy.types.UILayout | None:
@@ -104,8 +115,8 @@ class Importer(Dialog, ImportHelper):
 
     def paths(self) -> list[Path]:
         if self.files and self.directory:
-            return [Path(self.directory, entry.name) for entry in self.files if entry.name]
-        return [Path(self.filepath)] if self.filepath else []
+            return [chosen_path(self.directory, entry.name) for entry in self.files if entry.name]
+        return [chosen_path(self.filepath)] if self.filepath else []
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         return self.invoke_popup(context)
@@ -133,7 +144,7 @@ class Importer(Dialog, ImportHelper):
         manager.progress_end()
         report_warnings(self, warnings, f"Imported {', '.join(path.name for path in paths[:5])}")
         if errors:
-            self.report({"ERROR"}, "\n".join(errors))
+            self.report({"ERROR"}, showable("\n".join(errors)))
         return {"CANCELLED"} if len(errors) == len(paths) else {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -141,7 +152,9 @@ class Importer(Dialog, ImportHelper):
         if body := panel(self, layout, "Model"):
             body.prop(self, "scale")
             self.draw_model(body)
-        if body := panel(self, layout, "Animation", "use_animation"):
+        if type(self).draw_animation is Dialog.draw_animation:
+            layout.prop(self, "use_animation")
+        elif body := panel(self, layout, "Animation", "use_animation"):
             self.draw_animation(body)
         if body := panel(self, layout, "Textures", "use_textures"):
             body.prop(self, "texture_folder")
@@ -206,7 +219,10 @@ class Exporter(Dialog, ExportHelper):
     def execute(self, context: bpy.types.Context) -> set[str]:
         entry = FORMATS[self.format_id]
         options = _options(self, CollectOptions, entry.module.ExportOptions)
-        path = Path(self.filepath)
+        path = chosen_path(self.filepath)
+        if not self.filepath or path.is_dir():
+            self.report({"ERROR"}, "No file was chosen")
+            return {"CANCELLED"}
         context.window_manager.progress_begin(0, 1)
         try:
             warnings = files.export_file(context, entry, path, **options)
@@ -214,7 +230,7 @@ class Exporter(Dialog, ExportHelper):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         except OSError as error:
-            self.report({"ERROR"}, f"{path.name}: cannot be written: {error.strerror or error}")
+            self.report({"ERROR"}, showable(f"{path.name}: cannot be written: {error.strerror or error}"))
             return {"CANCELLED"}
         finally:
             context.window_manager.progress_end()

@@ -71,7 +71,7 @@ class ImageSettings(bpy.types.PropertyGroup):
 
     name: StringProperty(name="File Name", description="What the model's file calls the image")
     mask_black: BoolProperty(name="Black Is Transparent", description="Pure black pixels were made transparent on import")
-    mean_alpha: BoolProperty(name="Dark Is Transparent", description="The mean of the colours was made the alpha on import")
+    mean_alpha: BoolProperty(name="Dark Is Transparent", description="The mean of the colors was made the alpha on import")
 
 
 COMMON: dict[str, type] = {
@@ -111,7 +111,7 @@ def collect(owner: Any) -> Settings:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays and colours as tuples."""
+    """Arrays and colors as tuples."""
     return value if isinstance(value, str) or not hasattr(value, "__len__") else tuple(value)
 
 

@@ -15,11 +15,11 @@ class MaterialSettings(bpy.types.PropertyGroup):
     """How the engine draws what wears the material."""
 
     use_material: BoolProperty(
-        name="Use Material", description="Light the mesh by these colours instead of plain white", default=True
+        name="Use Material", description="Light the mesh by these colors instead of plain white", default=True
     )
-    ambient_color: color("Ambient Colour", "The part of the ambient light that is given back", 1.0)
-    specular_color: color("Specular Colour", "The colour of highlights", 0.0)
-    emissive_color: color("Emissive Colour", "The light that the surface gives by itself", 0.0)
+    ambient_color: color("Ambient Color", "The part of the ambient light that is given back", 1.0)
+    specular_color: color("Specular Color", "The color of highlights", 0.0)
+    emissive_color: color("Emissive Color", "The light that the surface gives by itself", 0.0)
     power: FloatProperty(name="Specular Power", description="How small highlights are", min=0.0)
     fog: BoolProperty(name="Fog", description="Hidden by fog", default=True)
     ambient: BoolProperty(name="Ambient Light", description="Lit by the ambient light", default=True)
@@ -63,7 +63,7 @@ class TextureSettings(bpy.types.PropertyGroup):
         description="0 the UV map of the stage, 1 sphere, 2 cube, 3 the first UV map, 10 and up: the UV map of that number",
         min=0,
     )
-    channel_mask: BoolProperty(name="Channel Mask", description="Holds channels instead of a colour")
+    channel_mask: BoolProperty(name="Channel Mask", description="Holds channels instead of a color")
 
 
 class MeshSettings(bpy.types.PropertyGroup):

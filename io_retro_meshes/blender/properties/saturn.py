@@ -20,7 +20,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
     )
     atrb: IntProperty(
         name="Draw",
-        description="Bits 0-2 draw mode (1 shadow, 2 half luminance, 3 half transparent, 4 gouraud), 3-5 colour mode, "
+        description="Bits 0-2 draw mode (1 shadow, 2 half luminance, 3 half transparent, 4 gouraud), 3-5 color mode, "
         "6 transparent pixels off, 7 end codes off, 8 mesh",
         default=0x4AC,
         min=0,

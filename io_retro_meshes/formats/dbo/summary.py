@@ -22,7 +22,8 @@ def summary(document: Document) -> list[str]:
     lines += [f'texture "{name}"' for name in textures]
     for entry in document.animation_sets():
         span = f"{entry.start:g} to {entry.finish:g}" if entry.finish > entry.start else f"{entry.length} frames"
-        lines.append(f'animation "{entry.name}": {span}, {len(chain(entry.animation))} frames move')
+        moving = len(chain(entry.animation))
+        lines.append(f'animation "{entry.name}": {span}, {f"{moving} frames move" if moving else "a part of the one before"}')
     if document.custom_data:
         lines.append(f"{len(document.custom_data)} bytes of custom data")
     return lines
