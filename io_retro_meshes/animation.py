@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from . import maths
 from .scene import Armature, Channel, Clip, Floats, Interpolation, Scene, Target, Track, Transform
+
+# On how many frames a movement is sampled at most: one thing, and everything together.
+MOST_FRAMES = 20_000
+MOST_SAMPLES = 1_000_000
 
 CHANNELS = ("location", "rotation", "scale")
 
@@ -68,6 +73,16 @@ def frame_span(tracks: dict[Target, Track]) -> tuple[float, float] | None:
         if channel is not None and len(channel.frames)
     ]
     return (min(end[0] for end in ends), max(end[1] for end in ends)) if ends else None
+
+
+def whole_frames(first: float, last: float, count: int = 1) -> Floats:
+    """The whole frames between two, for one of `count` things that are sampled on them.
+
+    A few keys can be a million frames apart: then the frames are, too, so that all of it never takes long.
+    """
+    most = max(min(MOST_FRAMES, MOST_SAMPLES // max(count, 1)), 100)
+    step = max(math.ceil((last - first) / most), 1)
+    return np.arange(math.ceil(first), math.floor(last) + 1, step, dtype=np.float32)
 
 
 # ------------------------------------------------------------------------------------------------------------- editing

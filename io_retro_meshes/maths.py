@@ -14,6 +14,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 Array = npt.NDArray[Any]
 
+FARTHEST = 1e15  # its square is a float32, too
+
 
 # --------------------------------------------------------------------------------------------------------- quaternions
 
@@ -132,11 +134,18 @@ def decompose(matrix: Array) -> tuple[Array, Array, Array]:
 
 
 def orthonormal(linear: Array) -> Array:
-    """The rotation nearest to each (…, 3, 3): the polar part, made proper."""
+    """The rotation nearest to each (…, 3, 3): the polar part, made proper. No rotation, where the numbers are none."""
+    if not np.isfinite(linear).all():
+        linear = np.where(np.isfinite(linear).all((-2, -1), keepdims=True), linear, np.eye(3, dtype=linear.dtype))
     u, _, vt = np.linalg.svd(linear)
     flip = np.linalg.det(u @ vt) < 0
     u = np.where(flip[..., None, None] & (np.arange(3) == 2), -u, u)
     return u @ vt
+
+
+def bounded(matrices: Array) -> Array:
+    """Matrices that can be inverted without an error, whatever became of their numbers."""
+    return np.clip(np.nan_to_num(matrices, nan=0, posinf=FARTHEST, neginf=-FARTHEST), -FARTHEST, FARTHEST)
 
 
 def transform_points(matrix: Array, points: Array) -> Array:

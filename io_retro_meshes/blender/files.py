@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from dataclasses import fields
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ..formats import Format, FormatError
 from .build import BuildOptions, build
@@ -26,6 +28,7 @@ def read_document(format: Format, path: Path) -> Any:
         raise
 
 
+@np.errstate(all="ignore")  # numbers that got out of hand are dealt with as values
 def import_file(context: bpy.types.Context, format: Format, path: Path, **options: Any) -> list[str]:
     """Imports a file into the active collection and returns the warnings."""
     module = format.module
@@ -52,6 +55,7 @@ def _read_beside(format: Format, paths: list[Path]) -> tuple[list[Any], list[str
     return documents, warnings
 
 
+@np.errstate(all="ignore")
 def export_file(context: bpy.types.Context, format: Format, path: Path, **options: Any) -> list[str]:
     """Exports the scene, or the part the options say, and returns the warnings. The scene stays as it was."""
     module = format.module
@@ -59,10 +63,11 @@ def export_file(context: bpy.types.Context, format: Format, path: Path, **option
     scene, pictures = collect(context, collect_options, module)
     copies = place_textures(scene, pictures, path.parent, collect_options.textures, module)
     document = module.from_scene(scene, module.ExportOptions(**_of(module.ExportOptions, options)))
+    made = [(path, module.write(document))]
     if hasattr(module, "companion_files"):
-        for other, data in module.companion_files(path, document):
-            write_atomically(other, data)
-    write_atomically(path, module.write(document))
+        made = [*module.companion_files(path, document), *made]
+    for target, data in made:
+        write_atomically(target, data)
     for copy in copies:
         copy()
     return [*scene.warnings, *(warning for warning in document.warnings if warning not in scene.warnings)]
@@ -76,7 +81,10 @@ def _of(kind: Any, options: dict[str, Any]) -> dict[str, Any]:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """The file is either the old one or the new one, whatever happens in between."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    path = Path(os.path.realpath(path))  # a link stays a link
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    handle, name = tempfile.mkstemp(prefix=".export-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)

@@ -162,7 +162,18 @@ def _other(random: Random, value: Any) -> Any:
 def _other_bytes(random: Random, value: bytes) -> bytes:
     if len(value) > 64:
         return flip(random, value, [])
-    words = [b"", b"x" * 70, b"a" * 300, b"\xff\xfe\x80", b"\xed\xa0\x80", b"../../x", b"/", b"a\nb", bytes(value[::-1]), b"%s{}"]
+    words = [
+        b"",
+        b"x" * 70,
+        b"a" * 300,
+        b"\xff\xfe\x80",
+        b"\xed\xa0\x80",
+        b"../../x",
+        b"/",
+        b"a\nb",
+        bytes(value[::-1]),
+        b"%s{}",
+    ]
     return words[random.integers(len(words))]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import bpy
 
 from ... import scene as neutral
+from ... import sound
 from .. import properties
 from ..world import set_world_color
 from .actions import ActionBuilder
@@ -37,16 +38,16 @@ def build(context: bpy.types.Context, scene: neutral.Scene, path: Path, options:
     """Puts a scene into the active collection."""
     if context.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
-    scene = neutral.scaled(scene, options.scale)
+    scene = sound.sound(neutral.scaled(scene, options.scale))
     built = Built(warnings=scene.warnings)
-    still = not bpy.data.actions
+    still = not _is_animated(context.scene)
     images: list[bpy.types.Image | None] = [None] * len(scene.images)
     if options.use_textures:
         folders = [Path(bpy.path.abspath(options.texture_folder))] if options.texture_folder else []
         images, missing = build_images(scene, path.parent, folders)
         built.warnings += missing
     materials = build_materials(scene, images)
-    builder = ObjectBuilder(context, scene, context.collection, materials, built.warnings)
+    builder = ObjectBuilder(context, scene, _collection(context), materials, built.warnings)
     built.objects = builder.build()
     if options.use_animation:
         actions = ActionBuilder(scene, built.objects, builder.armatures, path.stem).build()
@@ -55,6 +56,19 @@ def build(context: bpy.types.Context, scene: neutral.Scene, path: Path, options:
     _set_scene(context.scene, scene)
     _select(context, built.objects)
     return built
+
+
+def _collection(context: bpy.types.Context) -> bpy.types.Collection:
+    """The active collection, unless it belongs to another file."""
+    active = context.collection
+    return active if active.is_editable and active.override_library is None else context.scene.collection
+
+
+def _is_animated(scene: bpy.types.Scene) -> bool:
+    """Something in the scene has an action. Actions that nothing in it plays do not count."""
+    owners = [scene, *scene.objects, *(source.data for source in scene.objects if source.data is not None)]
+    found = [owner.animation_data for owner in owners if owner.animation_data is not None]
+    return any(data.action is not None or len(data.nla_tracks) > 0 for data in found)
 
 
 def _set_frames(target: bpy.types.Scene, scene: neutral.Scene) -> None:

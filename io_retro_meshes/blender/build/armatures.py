@@ -25,6 +25,7 @@ from .. import compat, properties
 # A bone is at least this long, as a part of the armature's size: it must be grabbed, and 4.x deletes those of no length.
 SHORTEST = 0.01
 LEAF = 0.1
+SMALLEST = 1e-6
 
 
 @dataclass
@@ -98,7 +99,8 @@ def _layout(scene: neutral.Scene, index: int, binds: np.ndarray) -> list[Layout]
     carried = _carried_centres(scene, index, len(bones))
     everything = np.concatenate([heads, carried[np.isfinite(carried).all(1)]]) if len(bones) else heads
     size = float(np.linalg.norm(np.ptp(everything, 0))) if len(everything) else 1.0
-    size = size if size > 1e-9 else 1.0
+    near = max(SMALLEST, 1e-6 * float(np.abs(everything).max(initial=0)))  # as far as 32 bits and Blender tell points apart
+    size = size if size > near else 1.0
     uneven = _uneven_scale(scene, index)
     layout: list[Layout] = []
     for number, bone in enumerate(bones):
@@ -106,7 +108,7 @@ def _layout(scene: neutral.Scene, index: int, binds: np.ndarray) -> list[Layout]
         rotation = maths.orthonormal(binds[number][:3, :3])
         snap = uneven[number] or bone.head is not None
         length = float(np.linalg.norm(along))
-        layout.append(Layout(heads[number], _axes(rotation, along / length, snap), max(length, SHORTEST * size)))
+        layout.append(Layout(heads[number], _axes(rotation, along / length, snap), max(length, SHORTEST * size, 2 * near)))
     return layout
 
 
@@ -233,12 +235,12 @@ def basis_matrices(bone: BuiltBone, local: np.ndarray) -> np.ndarray:
 
 
 def pose_track(
-    made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float
+    made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float, count: int
 ) -> tuple[neutral.Track, neutral.Interpolation]:
-    """A bone's keys as Blender's pose channels, and what is meant between them."""
+    """The keys of one of `count` bones as Blender's pose channels, and what is meant between them."""
     parts = _separable(made, bone)
     if parts is None:
-        return _sampled_track(made, bone, track, interpolation, size), "NLERP"
+        return _sampled_track(made, bone, track, interpolation, size, count), "NLERP"
     turn, back, stretch, shrink = parts
     q_turn = maths.matrix_to_quaternion(turn).astype(np.float32)
     q_back = maths.matrix_to_quaternion(back).astype(np.float32)
@@ -273,12 +275,12 @@ def _separable(made: BuiltBone, bone: neutral.Bone) -> tuple[np.ndarray, np.ndar
 
 
 def _sampled_track(
-    made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float
+    made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float, count: int
 ) -> neutral.Track:
     """Location, rotation and scale depend on each other: evaluated on whole frames, without those that a line gives back."""
     keyed = [channel.frames for channel in (track.location, track.rotation, track.scale) if channel is not None]
     keys = np.concatenate(keyed)
-    frames = np.union1d(keys, np.arange(np.ceil(keys.min()), np.floor(keys.max()) + 1)).astype(np.float32)
+    frames = np.union1d(keys, animation.whole_frames(keys.min(), keys.max(), count)).astype(np.float32)
     local = animation.local_matrices(bone.transform, track, frames, interpolation)
     location, rotation, scale = maths.decompose(basis_matrices(made, local.astype(np.float64)))
     rotation = maths.continuous(rotation)

@@ -14,11 +14,11 @@ from ... import scene as neutral
 from .. import compat, properties
 
 
-def build_mesh(
-    mesh: neutral.Mesh, materials: list[bpy.types.Material], warnings: list[str]
-) -> tuple[bpy.types.Mesh, neutral.Skin | None]:
+def build_mesh(mesh: neutral.Mesh, materials: list[bpy.types.Material]) -> tuple[bpy.types.Mesh, neutral.Skin | None]:
     """The mesh, and the skin of the vertices it has now."""
-    mesh = _sound(mesh, warnings)
+    repeats = _repeated_corners(mesh)
+    if len(repeats):
+        mesh = _with_own_vertices(mesh, repeats)
     data = bpy.data.meshes.new(compat.short_name(mesh.name, "Mesh"))
     _set_faces(data, mesh)
     for slot in mesh.materials:
@@ -30,17 +30,6 @@ def build_mesh(
     _set_normals(data, mesh)
     properties.apply(data, mesh.settings)
     return data, mesh.skin
-
-
-def _sound(mesh: neutral.Mesh, warnings: list[str]) -> neutral.Mesh:
-    """The same mesh without what Blender cannot hold: infinite places, and faces that use a vertex twice."""
-    if not np.isfinite(mesh.positions).all():
-        bad = ~np.isfinite(mesh.positions).all(1)
-        warnings.append(f'mesh "{mesh.name}": {bad.sum()} vertices are not at a finite place; they were put at the origin')
-        positions = np.where(bad[:, None], np.float32(0), mesh.positions)
-        mesh = replace(mesh, positions=positions)
-    repeats = _repeated_corners(mesh)
-    return _with_own_vertices(mesh, repeats) if len(repeats) else mesh
 
 
 def _repeated_corners(mesh: neutral.Mesh) -> np.ndarray:
@@ -164,7 +153,7 @@ def _set_attribute(data: bpy.types.Mesh, layer: neutral.Layer) -> None:
 def _set_normals(data: bpy.types.Mesh, mesh: neutral.Mesh) -> None:
     if mesh.normals is None or not len(mesh.corners):
         return
-    normals, domain = np.nan_to_num(mesh.normals.data), mesh.normals.domain
+    normals, domain = mesh.normals.data, mesh.normals.domain
     if mesh.smooth is not None and not mesh.smooth.all():
         # Flat faces show their own normal, whatever the file says of their vertices.
         face_normals = np.empty(len(data.polygons) * 3, np.float32)

@@ -87,7 +87,7 @@ class ObjectBuilder:
 
     def _mesh(self, index: int) -> bpy.types.Mesh:
         if index not in self.meshes:
-            self.meshes[index] = build_mesh(self.scene.meshes[index], self.materials, self.warnings)
+            self.meshes[index] = build_mesh(self.scene.meshes[index], self.materials)
         return self.meshes[index][0]
 
     def _empty_size(self) -> float:

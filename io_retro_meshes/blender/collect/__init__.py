@@ -11,6 +11,7 @@ from types import ModuleType
 import bpy
 
 from ... import scene as neutral
+from ... import sound
 from .. import properties
 from ..world import world_color
 from .animation import collect_animation
@@ -43,12 +44,14 @@ def collect(
         collector = ObjectCollector(context, options, module)
         scene = collector.collect()
         collect_animation(collector, options)
+    if not scene.nodes:
+        scene.warnings.append("Nothing was exported: no object of the scene is both visible and chosen")
     render = context.scene.render
     scene.fps = render.fps / render.fps_base
     scene.settings = properties.collect(context.scene)
     if context.scene.world is not None:
         scene.world_color = world_color(context.scene.world)
-    return neutral.scaled(scene, options.scale), collector.pictures
+    return sound.sound(neutral.scaled(scene, options.scale)), collector.pictures
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +14,11 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ... import maths
+from ... import animation, maths
 from ... import scene as neutral
 from .. import compat, properties
 from .armatures import bone_order, file_axes, pose_matrices
-from .objects import ObjectCollector
+from .objects import ObjectCollector, ancestors
 
 # Below this a pose is the same pose: a part of the model's size.
 STILL = 1e-6
@@ -31,8 +32,8 @@ def collect_animation(collector: ObjectCollector, options: Any) -> None:
         return
     scene = collector.scene
     sampler = Sampler(collector, options.key_tolerance)
-    plan = _plan(collector, options.animation)
     with _everything_restored(collector):
+        plan = _plan(collector, options.animation)
         if options.animation != "SCENE":
             _let_move(collector)
         if plan.range is not None:
@@ -106,7 +107,7 @@ def _plan(collector: ObjectCollector, mode: str) -> Plan:
         if mode == "AUTO" and timelines and collector.beside_timeline:
             names = {action.name for action in sources}
             plan.clips = {name: owners for name, owners in _fitting(objects, assigned).items() if name not in names}
-    elif mode == "SCENE" or any(_driven(source) for source in objects):
+    elif mode == "SCENE" or any(_driven(source) for source in objects) or _carried(objects):
         plan.range = (collector.context.scene.frame_start, collector.context.scene.frame_end)
     return plan
 
@@ -117,6 +118,12 @@ def _driven(source: bpy.types.Object) -> bool:
     if source.constraints or (data and (data.drivers or data.nla_tracks)):
         return True
     return source.pose is not None and any(bone.constraints for bone in source.pose.bones)
+
+
+def _carried(objects: list[bpy.types.Object]) -> bool:
+    """Something moves with a parent that is not exported."""
+    above = {parent for source in objects for parent in ancestors(source)} - set(objects)
+    return any(parent.animation_data or _driven(parent) for parent in above)
 
 
 def _fitting(objects: list[bpy.types.Object], assigned: list[Owner]) -> dict[str, list[Owner]]:
@@ -145,7 +152,8 @@ def _moves_bones(source: bpy.types.Object, curves: list[bpy.types.FCurve]) -> bo
 
 
 def _bone_names(curves: list[bpy.types.FCurve]) -> set[str]:
-    return {curve.data_path.split('"')[1] for curve in curves if curve.data_path.startswith('pose.bones["')}
+    found = (re.match(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]', curve.data_path) for curve in curves)
+    return {bpy.utils.unescape_identifier(match[1]) for match in found if match}
 
 
 def _range(action: bpy.types.Action) -> neutral.Clip:
@@ -168,6 +176,9 @@ def _everything_restored(collector: ObjectCollector) -> Iterator[None]:
     scene = collector.context.scene
     frame, subframe = scene.frame_current, scene.frame_subframe
     objects = [source for source in collector.objects if source is not None]
+    tweaked = [source.animation_data for source in objects if source.animation_data and source.animation_data.use_tweak_mode]
+    for data in tweaked:
+        data.use_tweak_mode = False  # in it the action cannot be changed, and is not the object's own
     actions = [
         (source, source.animation_data.action, compat.assigned_slot(source), source.animation_data.use_nla)
         for source in objects
@@ -189,6 +200,8 @@ def _everything_restored(collector: ObjectCollector) -> Iterator[None]:
                 source.animation_data_clear()
         for source, pose in poses:
             _set_pose(source, pose)
+        for data in tweaked:
+            data.use_tweak_mode = True
         scene.frame_set(frame, subframe=subframe)
         for source, pose in poses:
             _set_pose(source, pose)
@@ -255,13 +268,14 @@ class Sampler:
         self.nodes = [index for index, source in enumerate(collector.objects) if source is not None]
         self.armatures = {index: bone_order(collector.objects[index].data) for index in self.nodes if self._is_rig(index)}
         self.size = _scene_size(self.scene)
+        self.told = False
 
     def _is_rig(self, index: int) -> bool:
         return self.scene.nodes[index].armature is not None
 
     def tracks(self, first: float, last: float) -> dict[neutral.Target, neutral.Track]:
         """The keys of everything that moves between two frames, or is posed other than it rests."""
-        frames = np.arange(first, last + 1, dtype=np.float32)
+        frames = self._frames(first, last)
         worlds, poses = self._play(frames)
         found: dict[neutral.Target, neutral.Track] = {}
         for index in self.nodes:
@@ -277,6 +291,24 @@ class Sampler:
                 self._add(found, (index, number), frames, local, bone.transform)
         return found
 
+    def _frames(self, first: float, last: float) -> np.ndarray:
+        """Every frame; of a very long animation, some, and those with keys."""
+        frames = animation.whole_frames(first, last)
+        if len(frames) > last - first:
+            return frames
+        keys = [np.zeros(0, np.float32)]
+        for source in filter(None, self.collector.objects):
+            if source.animation_data and source.animation_data.action:
+                for _, curves in compat.action_curves(source.animation_data.action):
+                    keys += [curve_frames(curve) for curve in curves]
+        keyed = np.clip(np.rint(np.concatenate(keys)), first, last)
+        if not self.told:
+            self.told = True
+            self.scene.warnings.append(
+                f"The animation has {last - first:.0f} frames; only {len(frames)} and the keyed ones were exported."
+            )
+        return np.union1d(frames, keyed).astype(np.float32)
+
     def _play(self, frames: np.ndarray) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
         """World matrices of objects, and bones in their armature's space in the file's axes, at every frame."""
         context, objects = self.collector.context, self.collector.objects
@@ -291,7 +323,7 @@ class Sampler:
             depsgraph = context.evaluated_depsgraph_get()
             for index in self.nodes:
                 evaluated = objects[index].evaluated_get(depsgraph)
-                worlds[index][number] = evaluated.matrix_world
+                worlds[index][number] = maths.bounded(np.array(evaluated.matrix_world))
                 if index in poses:
                     poses[index][number] = pose_matrices(evaluated, names[index])
         manager.progress_end()
@@ -328,6 +360,12 @@ class Sampler:
                 setattr(track, name, neutral.Channel(frames[keep], values[keep].astype(np.float32)))
         if track != neutral.Track():
             found[target] = track
+
+
+def curve_frames(curve: bpy.types.FCurve) -> np.ndarray:
+    points = np.empty(len(curve.keyframe_points) * 2, np.float32)
+    curve.keyframe_points.foreach_get("co", points)
+    return points[::2]
 
 
 def _is_flat(matrices: np.ndarray) -> np.ndarray:

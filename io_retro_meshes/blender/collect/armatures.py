@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
+from ... import maths
 from ... import scene as neutral
 from .. import properties
 
@@ -23,7 +24,7 @@ def bone_order(data: bpy.types.Armature) -> list[bpy.types.Bone]:
 
 def file_axes(bones: list[bpy.types.Bone]) -> np.ndarray:
     """C^-1 of each bone: the file's bone seen from Blender's. The identity for bones that were made here."""
-    return np.array([bone.retro_meshes.axes for bone in bones], np.float64).reshape(-1, 4, 4)
+    return maths.bounded(np.array([bone.retro_meshes.axes for bone in bones], np.float64).reshape(-1, 4, 4))
 
 
 def pose_matrices(evaluated: bpy.types.Object, names: list[str]) -> np.ndarray:
@@ -32,7 +33,7 @@ def pose_matrices(evaluated: bpy.types.Object, names: list[str]) -> np.ndarray:
     flat = np.empty(len(pose) * 16, np.float32)
     pose.foreach_get("matrix", flat)
     place = [pose.find(name) for name in names]
-    return flat.reshape(-1, 4, 4).transpose(0, 2, 1)[place].astype(np.float64)
+    return maths.bounded(flat.reshape(-1, 4, 4).transpose(0, 2, 1)[place].astype(np.float64))
 
 
 def collect_armature(source: bpy.types.Object, evaluated: bpy.types.Object) -> neutral.Armature:

@@ -159,7 +159,7 @@ class ObjectCollector:
         node.settings = properties.collect(source)
         node.hidden = not source.visible_get()
         evaluated = source.evaluated_get(depsgraph)
-        world = np.array(evaluated.matrix_world, np.float32)
+        world = maths.bounded(np.array(evaluated.matrix_world, np.float32))
         node.transform = neutral.Transform.from_matrix(np.linalg.pinv(self._above(node, depsgraph)) @ world)
         if source.type == "ARMATURE":
             node.armature = collect_armature(source, evaluated)
@@ -184,7 +184,7 @@ class ObjectCollector:
         above = np.array(self.objects[node.parent].evaluated_get(depsgraph).matrix_world, np.float32)
         if node.parent_bone >= 0:
             above = above @ neutral.rest_matrices(self.scene.nodes[node.parent].armature)[node.parent_bone]
-        return above
+        return maths.bounded(above)
 
     # -------------------------------------------------------------------------------------------------------- meshes
 
@@ -227,7 +227,7 @@ class ObjectCollector:
         node = self.scene.nodes[index]
         matrix = node.transform.matrix
         rig = self.rigs[source]
-        if rig not in _ancestors(source) and any(each.animation_data for each in (rig, *_ancestors(rig))):
+        if rig not in ancestors(source) and any(each.animation_data for each in (rig, *ancestors(rig))):
             self.scene.warnings.append(
                 f'"{source.name}" is moved by "{rig.name}" but not parented to it: where the armature moves as an object, '
                 "the mesh was exported as if it were its child"
@@ -278,7 +278,7 @@ def file_name(source: Any) -> str:
     return name if name and source.name.startswith(name.encode()[:59].decode("utf-8", "ignore")) else source.name
 
 
-def _ancestors(source: bpy.types.Object) -> list[bpy.types.Object]:
+def ancestors(source: bpy.types.Object) -> list[bpy.types.Object]:
     found = []
     while (source := source.parent) is not None:
         found.append(source)

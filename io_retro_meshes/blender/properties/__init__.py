@@ -92,7 +92,7 @@ def apply(owner: Any, settings: Settings) -> None:
         known = group.bl_rna.properties
         for key, value in values.items():
             if key in known:
-                setattr(group, key, value)
+                setattr(group, key, min(max(value, -(2**31)), 2**31 - 1) if type(value) is int else value)
 
 
 def collect(owner: Any) -> Settings:

@@ -219,7 +219,7 @@ class _Export:
         made = []
         for index, item in enumerate(self.items):
             above = self.items[item.parent].world if item.parent >= 0 else np.eye(4)
-            local = np.linalg.inv(above) @ item.world
+            local = np.linalg.pinv(above) @ item.world  # a scale may be 0
             made.append(self.entity(names[index], item, local, size))
         tops = [index for index, item in enumerate(self.items) if item.parent < 0]
         # The engine cannot animate the first entity, and all others hang on it.

@@ -42,8 +42,8 @@ def from_fixed(numbers: Array) -> npt.NDArray[np.float64]:
 
 
 def to_fixed(values: Array) -> Array:
-    """16.16; the caller has made sure that the values are within its 32768 units."""
-    return np.rint(np.asarray(values, np.float64) * FIXED_ONE).astype(FIXED)
+    """16.16; what is beyond its 32768 units ends there."""
+    return np.clip(np.rint(np.nan_to_num(np.asarray(values, np.float64)) * FIXED_ONE), -(2**31), 2**31 - 1).astype(FIXED)
 
 
 def to_quaternion_words(xyzw: Array) -> Array:
