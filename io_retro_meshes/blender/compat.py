@@ -41,8 +41,8 @@ class ActionCurves:
 def assign_action(owner: bpy.types.ID, action: bpy.types.Action | None, slot: Any = None) -> None:
     data = owner.animation_data or owner.animation_data_create()
     data.action = action
-    if HAS_SLOTS and action is not None and slot is not None:
-        data.action_slot = slot
+    if HAS_SLOTS and action is not None:
+        data.action_slot = slot  # also none: Blender has picked one by itself
 
 
 def assigned_slot(owner: bpy.types.ID) -> Any:

@@ -143,3 +143,62 @@ def test_a_collection_that_is_not_there(blender: Any, path: Path) -> None:
     with pytest.raises(RuntimeError, match='no collection "Nowhere"'):
         blender.ops.export_scene.b3d(filepath=str(path), collection="Nowhere")
     assert not path.exists()
+
+
+def test_an_export_of_nothing_says_so(blender: Any, path: Path) -> None:
+    plate(blender).select_set(False)
+    blender.ops.export_scene.b3d(filepath=str(path), use_selection=True)
+    assert "Nothing was exported" in blender.data.texts["Retro Meshes Log"].as_string()
+
+
+# ----------------------------------------------------------------------------------------------------------- animation
+
+
+def test_a_child_moves_with_a_parent_that_is_not_exported(blender: Any, path: Path) -> None:
+    parent, child = link(blender, "Parent", None), plate(blender)
+    child.parent = parent
+    for frame, place in ((1, 0), (10, 9)):
+        parent.location = (place, 0, 0)
+        parent.keyframe_insert("location", frame=frame)
+    blender.context.scene.frame_end = 10
+    child.select_set(True)
+    parent.select_set(False)
+    blender.ops.export_scene.b3d(filepath=str(path), use_selection=True)
+    assert again(blender, path, 10)[:, 0].max() == 10
+    assert shown(blender, 1)["Plate"][:, 0].max() == 1
+
+
+def played(target: Any) -> tuple[Any, ...]:
+    data = target.animation_data
+    bones = [tuple(map(tuple, (bone.location, bone.rotation_euler, bone.rotation_quaternion))) for bone in target.pose.bones]
+    return data.action, getattr(data, "action_slot", None), data.use_tweak_mode, data.use_nla, bones
+
+
+def test_tweak_mode_of_the_nla_and_an_action_without_a_slot_stay(blender: Any, path: Path) -> None:
+    target = rig(blender)
+    nod = swing(target, "nod", "upper", 1.0)
+    swing(target, "bow", "lower", 0.5)
+    if hasattr(target.animation_data, "action_slot"):
+        target.animation_data.action_slot = None
+        before = played(target)
+        blender.ops.export_scene.b3d(filepath=str(path))
+        assert played(target) == before
+    target.animation_data.action = None
+    track = target.animation_data.nla_tracks.new()
+    track.strips.new("strip", 5, nod).select = True
+    target.animation_data.nla_tracks.active = track
+    target.animation_data.use_tweak_mode = True
+    blender.context.scene.frame_set(9)
+    before = played(target)
+    assert blender.ops.export_scene.b3d(filepath=str(path)) == {"FINISHED"}
+    assert played(target) == before
+
+
+def test_bones_with_quotes_in_their_names(blender: Any, path: Path) -> None:
+    target = rig(blender)
+    target.data.bones["upper"].name = name = 'up"p\\er'
+    swing(target, "nod", name, 1.0)
+    swing(target, "bow", "lower", 0.5)
+    blender.ops.export_scene.b3d(filepath=str(path))
+    again(blender, path)
+    assert {"nod", "bow"} <= set(blender.data.actions.keys())
