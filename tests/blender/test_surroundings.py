@@ -148,7 +148,7 @@ def test_a_collection_that_is_not_there(blender: Any, path: Path) -> None:
 def test_an_export_of_nothing_says_so(blender: Any, path: Path) -> None:
     plate(blender).select_set(False)
     blender.ops.export_scene.b3d(filepath=str(path), use_selection=True)
-    assert "Nothing was exported" in blender.data.texts["Retro Meshes Log"].as_string()
+    assert "Nothing was exported" in log(blender)
 
 
 # ----------------------------------------------------------------------------------------------------------- animation
@@ -202,3 +202,35 @@ def test_bones_with_quotes_in_their_names(blender: Any, path: Path) -> None:
     blender.ops.export_scene.b3d(filepath=str(path))
     again(blender, path)
     assert {"nod", "bow"} <= set(blender.data.actions.keys())
+
+
+# ------------------------------------------------------------------------------------------------------------ warnings
+
+
+def log(bpy: Any) -> str:
+    return bpy.data.texts["Retro Meshes Log"].as_string()
+
+
+def test_what_a_format_cannot_hold_is_told(blender: Any, path: Path) -> None:
+    moving = plate(blender, "Moving")
+    for frame in (1, 10):
+        moving.location = (frame, 0, 0)
+        moving.keyframe_insert("location", frame=frame)
+    blender.ops.export_scene.bogle(filepath=str(path.with_suffix(".bgl")))
+    assert "1 objects stand still that move here (Moving)" in log(blender)
+
+
+def test_a_picture_that_is_lost_cannot_be_copied(blender: Any, path: Path) -> None:
+    from io_retro_meshes.blender import compat
+
+    image = blender.data.images.new("lost", 4, 4)
+    image.source, image.filepath = "FILE", "/nowhere/lost.png"
+    material = blender.data.materials.new("Material")
+    nodes = compat.node_tree(material).nodes
+    texture = nodes.new("ShaderNodeTexImage")
+    texture.image = image
+    shader = next(node for node in nodes if node.type == "BSDF_PRINCIPLED")
+    material.node_tree.links.new(texture.outputs["Color"], shader.inputs["Base Color"])
+    plate(blender).data.materials.append(material)
+    blender.ops.export_scene.b3d(filepath=str(path), textures="COPY")
+    assert "cannot find them: lost.png" in log(blender)

@@ -28,6 +28,7 @@ def place_textures(
     copies: list[Callable[[], None]] = []
     taken: set[str] = set()
     homeless: list[str] = []
+    lost: list[str] = []
     for image, picture in zip(scene.images, pictures, strict=True):
         name = base_name(image.name) or "texture.png"
         if extension or (mode == "COPY" and not image.path):
@@ -35,6 +36,8 @@ def place_textures(
         if mode == "COPY":
             name = _unused(name, taken)
             copies.append(_copy(image, picture, place / name))
+            if not image.path and not all(picture.size):
+                lost.append(name)
         elif not image.path and image.pixels is None:
             homeless.append(name)
         elif mode == "RELATIVE" and image.path:
@@ -44,6 +47,8 @@ def place_textures(
         scene.warnings.append(
             f"These textures have no file on disk: {', '.join(homeless)}. Choose Textures: Copy to save them with the model"
         )
+    if lost:
+        scene.warnings.append(f"These textures could not be copied, since Blender cannot find them: {', '.join(lost)}")
     return copies
 
 

@@ -80,6 +80,10 @@ class _Exporter:
             made.warnings.append(
                 f"Layout {self.options.file_layout} has no skeletons: skinned meshes stand still. Layout ANIM has."
             )
+        moved = {node for clip in [scene.timeline, *scene.clips] if clip for node, bone in clip.tracks or {} if bone < 0}
+        if moved:
+            names = ", ".join(sorted(scene.nodes[node].name for node in moved)[:5])
+            made.warnings.append(f"Only bones move in the engine: {len(moved)} objects stand still that move here ({names}).")
         made.tree = tree.write(self.parents)
         return made
 
