@@ -30,7 +30,7 @@ from mutate import mutated  # noqa: E402
 
 from io_retro_meshes.formats import FORMATS  # noqa: E402
 
-LARGEST = 300_000  # bytes of a file to start from: larger ones take long, and have nothing else in them
+LARGEST = 60_000  # bytes of a file to start from: larger ones take long, and have nothing else in them
 
 
 class Worker:
@@ -68,12 +68,20 @@ class Worker:
 
 
 def seeds(format_id: str, corpus: Path | None) -> list[bytes]:
-    """The project's own files, and those of the folder."""
+    """The project's own files, and those of the folder that can be read: what is broken already is soon refused."""
     entry = FORMATS[format_id]
     folders = [ROOT / "examples", *([corpus] if corpus else [])]
     paths = sorted(path for folder in folders for path in folder.rglob("*") if path.suffix.lower() in entry.extensions)
     found = [path.read_bytes() for path in paths if path.is_file() and path.stat().st_size <= LARGEST]
-    return [*found, *made(format_id)]
+    return [data for data in [*found, *made(format_id)] if _readable(format_id, data)]
+
+
+def _readable(format_id: str, data: bytes) -> bool:
+    try:
+        FORMATS[format_id].module.read(data)
+    except ValueError:
+        return False
+    return True
 
 
 def made(format_id: str) -> list[bytes]:

@@ -14,18 +14,19 @@ import re
 import resource
 import sys
 import time
-import tracemalloc
 import traceback
+import tracemalloc
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from io_retro_meshes.formats import FORMATS, FormatError, sniff  # noqa: E402
-from io_retro_meshes.sound import sound  # noqa: E402
+from io_retro_meshes.formats import FORMATS, FormatError, sniff
+from io_retro_meshes.sound import sound
 
 # What a reader may take: a part that is always there, and one for each byte of the file.
 SECONDS, SECONDS_A_BYTE = 0.5, 5e-6
@@ -69,7 +70,62 @@ def to_scene(format_id: str, document: Any, size: int) -> Any:
     spent = time.process_time() - start
     if spent > BUILD_SECONDS / 2 + 10 * SECONDS_A_BYTE * size:
         raise Problem(f"to_scene took {spent:.1f} s for {size} bytes")
+    for what in dangling(scene):
+        raise Problem(what)
     return scene
+
+
+def dangling(scene: Any) -> Iterator[str]:
+    """What refers to something that is not there, or has another shape than it must: Blender would go down with it."""
+    for index, node in enumerate(scene.nodes):
+        if not -1 <= node.parent < index:
+            yield "a parent does not come before its child"
+        above = scene.nodes[node.parent].armature if node.parent >= 0 else None
+        if not -1 <= node.parent_bone < (len(above.bones) if above else 0):
+            yield "a node hangs on a bone that is not there"
+        if not (-1 <= node.mesh < len(scene.meshes) and -1 <= node.camera < len(scene.cameras)):
+            yield "a node shows something that is not there"
+        if not -1 <= node.light < len(scene.lights):
+            yield "a node has a light that is not there"
+        if any(not -1 <= slot < len(scene.materials) for slot in node.materials or ()):
+            yield "a node has a material that is not there"
+        if any(not -1 <= bone.parent < number for number, bone in enumerate(node.armature.bones if node.armature else ())):
+            yield "a bone's parent does not come before it"
+    for mesh in scene.meshes:
+        yield from _dangling_mesh(scene, mesh)
+    for clip in [*([scene.timeline] if scene.timeline else []), *scene.clips]:
+        for (node, bone), track in (clip.tracks or {}).items():
+            armature = scene.nodes[node].armature
+            if not -1 <= bone < (len(armature.bones) if armature else 0):
+                yield "a track moves a bone that is not there"
+            for channel in (track.location, track.rotation, track.scale):
+                if channel is not None and not (np.diff(channel.frames) > 0).all():
+                    yield "frames do not ascend"
+
+
+def _dangling_mesh(scene: Any, mesh: Any) -> Iterator[str]:
+    count, corners, faces = len(mesh.positions), len(mesh.corners), mesh.face_count
+    if corners and not (mesh.corners.min() >= 0 and mesh.corners.max() < count):
+        yield "a corner is no vertex"
+    sizes = np.diff(np.append(mesh.starts, corners))
+    if (sizes < 3).any() or (mesh.face_starts is None and corners % 3) or (faces and mesh.starts[0] != 0):
+        yield "a face has less than three corners"
+    if any(not -1 <= slot < len(scene.materials) for slot in mesh.materials):
+        yield "a mesh has a material that is not there"
+    if mesh.face_materials is not None and (len(mesh.face_materials) != faces or (mesh.face_materials < 0).any()):
+        yield "face_materials do not fit"
+    if mesh.edges is not None and len(mesh.edges) and not (mesh.edges.min() >= 0 and mesh.edges.max() < count):
+        yield "an edge has no vertex"
+    rows = {"POINT": count, "CORNER": corners, "FACE": faces}
+    layers = [*mesh.uvs, *mesh.colors, *mesh.attributes, *([mesh.normals] if mesh.normals else [])]
+    if any(len(layer.data) != rows[layer.domain] for layer in layers):
+        yield "a layer has another number of rows than its domain"
+    if mesh.skin is not None and len(mesh.skin.vertices):
+        armature = scene.nodes[mesh.skin.node].armature
+        if mesh.skin.vertices.min() < 0 or mesh.skin.vertices.max() >= count:
+            yield "a weight is for no vertex"
+        if mesh.skin.bones.min() < 0 or mesh.skin.bones.max() >= len(armature.bones):
+            yield "a weight is for no bone"
 
 
 def from_scene(format_id: str, scene: Any) -> None:
