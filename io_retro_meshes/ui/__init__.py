@@ -72,5 +72,6 @@ def unregister() -> None:
     bpy.types.TOPBAR_MT_file_export.remove(_draw_export_menu)
     bpy.types.TOPBAR_MT_file_import.remove(_draw_import_menu)
     for cls in reversed(_classes()):
-        bpy.utils.unregister_class(cls)
+        if cls.is_registered:  # another copy of the add-on may have taken its place
+            bpy.utils.unregister_class(cls)
     properties.unregister()

@@ -132,5 +132,10 @@ def register() -> None:
 
 def unregister() -> None:
     for owner, attribute, group in reversed(_attachments()):
-        delattr(getattr(bpy.types, owner), attribute)
+        if not group.is_registered:  # another copy of the add-on has taken its place
+            continue
+        kind = getattr(bpy.types, owner)
+        attached = kind.bl_rna.properties.get(attribute)
+        if attached is not None and attached.fixed_type == group.bl_rna:
+            delattr(kind, attribute)
         bpy.utils.unregister_class(group)

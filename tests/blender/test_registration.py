@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Switched on and off in any order, also beside another copy of itself."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+
+FOX = str(ROOT / "examples" / "fox.b3d")
+
+
+def works(bpy: Any, tmp_path: Path) -> bool:
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    imported = bpy.ops.import_scene.b3d(filepath=FOX)
+    bones = [bone.retro_meshes.axes[0] for rig in bpy.data.armatures for bone in rig.bones]
+    return imported == bpy.ops.export_scene.b3d(filepath=str(tmp_path / "x.b3d")) == {"FINISHED"} and len(bones) > 0
+
+
+def test_off_and_on_again(blender: Any, addon: Any, tmp_path: Path) -> None:
+    for _ in range(2):
+        addon.unregister()
+        assert not hasattr(blender.types.Object, "retro_meshes") and not hasattr(blender.types, "IMPORT_SCENE_OT_b3d")
+        addon.register()
+    assert works(blender, tmp_path)
+
+
+def test_two_copies(blender: Any, addon: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "io_retro_meshes", tmp_path / "retro_copy", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.syspath_prepend(tmp_path)
+    copy = importlib.import_module("retro_copy")
+    copy.register()
+    assert works(blender, tmp_path)
+    addon.unregister()
+    try:
+        assert works(blender, tmp_path)  # with the copy
+        copy.unregister()
+    finally:
+        addon.register()
+    assert works(blender, tmp_path)
