@@ -234,3 +234,74 @@ def test_a_picture_that_is_lost_cannot_be_copied(blender: Any, path: Path) -> No
     plate(blender).data.materials.append(material)
     blender.ops.export_scene.b3d(filepath=str(path), textures="COPY")
     assert "cannot find them: lost.png" in log(blender)
+
+
+# --------------------------------------------------------------------------------------------------------------- spaces
+
+
+def compare(bpy: Any, path: Path, frames: tuple[int, ...] = (1, 7, 20), tolerance: float = 2e-3) -> None:
+    """What an import of the export shows is what is shown now."""
+    expected = [distinct(shown(bpy, frame)) for frame in frames]
+    bpy.context.scene.frame_set(3)
+    assert bpy.ops.export_scene.b3d(filepath=str(path)) == {"FINISHED"}
+    again(bpy, path)
+    for frame, points in zip(frames, expected, strict=True):
+        found = distinct(shown(bpy, frame))
+        gaps = np.linalg.norm(points[:, None] - found[None], axis=2)
+        assert max(gaps.min(0).max(), gaps.min(1).max()) < tolerance, frame
+
+
+def test_what_hangs_on_a_rigged_mesh_stays_where_it_is(blender: Any, path: Path) -> None:
+    target = rig(blender)
+    target.location = (1, 2, 3)
+    swing(target, "swing", "upper", 1.0)
+    body, eye, lid = blender.data.objects["Rig Tube"], plate(blender, "Eye"), plate(blender, "Lid")
+    eye.parent, eye.location, eye.scale = body, (0, 0, 3), (0.2, 0.2, 0.2)
+    lid.parent = body
+    for frame in (1, 20):
+        lid.location = (frame / 10, 0, 4)
+        lid.keyframe_insert("location", frame=frame)
+    compare(blender, path)
+
+
+def test_a_sheared_child_that_moves(blender: Any, path: Path) -> None:
+    from mathutils import Matrix
+
+    parent, child = plate(blender, "Parent"), plate(blender, "Child")
+    child.parent = parent
+    child.matrix_parent_inverse = Matrix.Rotation(0.5, 4, "X") @ Matrix.Scale(3, 4, (1, 1, 0))
+    for frame in (1, 20):
+        child.location, child.rotation_euler = (frame / 5, 0, 0), (0, frame / 20, 0)
+        child.keyframe_insert("location", frame=frame)
+        child.keyframe_insert("rotation_euler", frame=frame)
+    compare(blender, path)
+
+
+@pytest.mark.parametrize("extension", ["b3d", "dbo"])
+def test_a_bone_that_is_sheared_now_and_then_is_right_where_it_is_not(blender: Any, path: Path, extension: str) -> None:
+    target = rig(blender)
+    target.data.bones["upper"].inherit_scale = "NONE"
+    target.data.bones["upper"].use_inherit_rotation = False
+    swing(target, "swing", "lower", 1.0)
+    for frame, scale in ((1, 1), (20, 2)):
+        target.pose.bones["lower"].scale = (1, scale, 1)
+        target.pose.bones["lower"].keyframe_insert("scale", frame=frame)
+    expected = distinct(shown(blender, 1))
+    blender.context.scene.frame_set(15)
+    path = path.with_suffix(f".{extension}")
+    getattr(blender.ops.export_scene, extension)(filepath=str(path))
+    assert '"upper" is sheared as it moves' in log(blender)
+    blender.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    getattr(blender.ops.import_scene, extension)(filepath=str(path))
+    assert np.allclose(distinct(shown(blender, 1)), expected, atol=2e-3)
+
+
+def test_a_rig_in_a_collection_that_is_switched_off(blender: Any, path: Path) -> None:
+    target = rig(blender)
+    swing(target, "swing", "upper", 1.0)
+    collection = blender.data.collections.new("Off")
+    blender.context.scene.collection.children.link(collection)
+    collection.objects.link(target)
+    blender.context.scene.collection.objects.unlink(target)
+    blender.context.view_layer.layer_collection.children["Off"].exclude = True
+    compare(blender, path)

@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ... import animation, maths
+from ... import maths
 from ... import scene as neutral
 from .. import compat, properties
 from .armatures import bone_order, file_axes, pose_matrices
@@ -22,6 +22,10 @@ from .objects import ObjectCollector, ancestors
 
 # Below this a pose is the same pose: a part of the model's size.
 STILL = 1e-6
+
+# An animation that is longer than that is not played frame by frame.
+MOST_FRAMES = 20_000
+FEW_FRAMES = 1000
 
 POSE_FIELDS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 
@@ -288,14 +292,16 @@ class Sampler:
                 local = posed[:, number]
                 if bone.parent >= 0:
                     local = _where_seen(_inverse(posed[:, bone.parent]) @ local, _is_flat(posed[:, bone.parent]))
+                if bone.transform.prefix is not None and not self._is_still(local, bone.transform):
+                    bone.transform = neutral.Transform(*maths.decompose(bone.transform.matrix))  # a bone's shear never lasts
                 self._add(found, (index, number), frames, local, bone.transform)
         return found
 
     def _frames(self, first: float, last: float) -> np.ndarray:
         """Every frame; of a very long animation, some, and those with keys."""
-        frames = animation.whole_frames(first, last)
-        if len(frames) > last - first:
-            return frames
+        if last - first <= MOST_FRAMES:
+            return np.arange(first, last + 1, dtype=np.float32)
+        frames = np.rint(np.linspace(first, last, FEW_FRAMES))
         keys = [np.zeros(0, np.float32)]
         for source in filter(None, self.collector.objects):
             if source.animation_data and source.animation_data.action:
@@ -333,10 +339,20 @@ class Sampler:
         node = self.scene.nodes[index]
         if node.parent < 0:
             return worlds[index]
-        above = worlds[node.parent]
+        above = worlds[self.collector.holder(node.parent)]
         if node.parent_bone >= 0:
             above = above @ poses[node.parent][:, node.parent_bone]
         return _inverse(above) @ worlds[index]
+
+    def _is_still(self, local: np.ndarray, rest: neutral.Transform) -> bool:
+        return bool(np.abs(local - rest.matrix).max() <= STILL * self.size)
+
+    def _warn_of_shear(self, target: neutral.Target, shear: float) -> None:
+        node, bone = target
+        owner = self.scene.nodes[node] if bone < 0 else self.scene.nodes[node].armature.bones[bone]
+        warning = f'"{owner.name}" is sheared as it moves, which an animation cannot hold: the nearest pose was exported'
+        if shear > 0.01 and warning not in self.scene.warnings:
+            self.scene.warnings.append(warning)
 
     def _add(
         self,
@@ -346,9 +362,12 @@ class Sampler:
         local: np.ndarray,
         rest: neutral.Transform,
     ) -> None:
-        if np.abs(local - rest.matrix).max() <= STILL * self.size:
+        if self._is_still(local, rest):
             return
+        if rest.prefix is not None:
+            local = _inverse(rest.prefix[None].astype(np.float64)) @ local
         location, rotation, scale = maths.decompose(local)
+        self._warn_of_shear(target, np.abs(maths.compose(location, rotation, scale) - local)[:, :3, :3].max())
         track = neutral.Track()
         for name, values, still, tolerance, kind in (
             ("location", location, STILL * self.size, self.tolerance * self.size, ""),

@@ -95,7 +95,7 @@ class ObjectCollector:
                 continue
             chosen.append(source)
         # A rigged mesh without its rig would lose its animation: the armature comes along, chosen or not.
-        rigs = [rig for source in chosen for rig in [self.armature_of(source)] if rig is not None and rig in known]
+        rigs = [rig for source in chosen if (rig := self.armature_of(source)) is not None]
         return list(dict.fromkeys([*chosen, *rigs]))
 
     def _shown(self, source: bpy.types.Object) -> bool:
@@ -153,6 +153,11 @@ class ObjectCollector:
             bone = names.index(child.parent_bone) if child.parent_bone in names else -1
         return self.index[parent], bone
 
+    def holder(self, index: int) -> int:
+        """The node whose space a node's children are in: a rigged mesh has given its own up to its armature's."""
+        rig = None if self.own_space else self.rigs.get(self.objects[index])
+        return index if rig is None else self.index[rig]
+
     def _fill(self, index: int, depsgraph: bpy.types.Depsgraph) -> None:
         source, node = self.objects[index], self.scene.nodes[index]
         node.parent, node.parent_bone = self._parent(source)
@@ -181,7 +186,7 @@ class ObjectCollector:
         """The world matrix of what a node is placed in."""
         if node.parent < 0:
             return np.eye(4, dtype=np.float32)
-        above = np.array(self.objects[node.parent].evaluated_get(depsgraph).matrix_world, np.float32)
+        above = np.array(self.objects[self.holder(node.parent)].evaluated_get(depsgraph).matrix_world, np.float32)
         if node.parent_bone >= 0:
             above = above @ neutral.rest_matrices(self.scene.nodes[node.parent].armature)[node.parent_bone]
         return maths.bounded(above)
@@ -255,7 +260,7 @@ class ObjectCollector:
             evaluated = instance.object  # not `instance_object`: that has not what geometry nodes made
             if maker is None or evaluated.type != "MESH" or _is_own_surface(instance):
                 continue
-            above = np.array(instance.parent.matrix_world, np.float32)
+            above = np.array(self.objects[self.holder(maker)].evaluated_get(depsgraph).matrix_world, np.float32)
             node = neutral.Node(evaluated.name, parent=maker)
             node.transform = neutral.Transform.from_matrix(np.linalg.pinv(above) @ np.array(instance.matrix_world, np.float32))
             slots = [slot.material.original if slot.material else None for slot in evaluated.material_slots] or [None]
