@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ... import maths
 from ...animation import cut
-from ...scene import Channel, Clip, Scene, Target, Track
+from ...scene import Channel, Clip, Scene, Target, Track, Transform
 from . import space
 from .document import CLIP, IDENTITY, Animation, AnimationSet, Document, chain
 from .materials import changed
@@ -25,10 +25,12 @@ MOST_FRAMES = 20_000
 FOOTFALLS = ("footfall_1", "footfall_2", "footfall_3")
 
 
-def add_clips(document: Document, frames: Frames, targets: Callable[[int], list[Target]], scene: Scene) -> None:
+def add_clips(
+    document: Document, frames: Frames, rest: list[Transform], targets: Callable[[int], list[Target]], scene: Scene
+) -> None:
     """The first set that moves anything is the timeline; others are clips: parts of it, or with keys of their own."""
     for entry in document.animation_sets():
-        tracks = _tracks(entry, frames, targets, scene.warnings)
+        tracks = _tracks(entry, frames, rest, targets, scene.warnings)
         last = max((float(c.frames[-1]) for t in tracks.values() for c in (t.location, t.rotation, t.scale) if c), default=0.0)
         if entry.length <= 10 * last + 1000:
             last = max(last, float(entry.length))
@@ -60,7 +62,11 @@ def _settle(scene: Scene) -> None:
 
 
 def _tracks(
-    entry: AnimationSet, frames: Frames, targets: Callable[[int], list[Target]], warnings: list[str]
+    entry: AnimationSet,
+    frames: Frames,
+    rest: list[Transform],
+    targets: Callable[[int], list[Target]],
+    warnings: list[str],
 ) -> dict[Target, Track]:
     found: dict[Target, Track] = {}
     for animation in chain(entry.animation):
@@ -68,13 +74,13 @@ def _tracks(
         if frame is None:
             warnings.append(f'No frame is called "{animation.name}": its animation was left out.')
             continue
-        track = _track(animation, frames.user[frame], warnings)
+        track = _track(animation, frames.user[frame], rest[frame], warnings)
         if track is not None:
             found |= dict.fromkeys(targets(frame), track)
     return found
 
 
-def _track(animation: Animation, user: Array, warnings: list[str]) -> Track | None:
+def _track(animation: Animation, user: Array, rest: Transform, warnings: list[str]) -> Track | None:
     positions = _keys(animation.positions, warnings)
     rotations = _keys(animation.rotations, warnings)
     scales = _keys(animation.scales, warnings)
@@ -87,8 +93,9 @@ def _track(animation: Animation, user: Array, warnings: list[str]) -> Track | No
         _channel(rotations, _unit_rotations, (1, 0, 0, 0)),
         _channel(scales, space.points, (1, 1, 1)),
     )
-    if len(matrices) or not np.array_equal(user, IDENTITY):
-        return _baked(track, np.unique(np.concatenate(times)).astype(np.float64), matrices, user, animation.name, warnings)
+    if len(matrices) or not np.array_equal(user, IDENTITY) or rest.prefix is not None:
+        every = np.unique(np.concatenate(times)).astype(np.float64)
+        return _baked(track, every, matrices, user, rest, animation.name, warnings)
     return track
 
 
@@ -112,7 +119,7 @@ def _channel(keys: Array, convert: Callable[[Array], Array], missing: tuple[floa
     return Channel(keys["time"].astype(np.float32), convert(keys["value"]))
 
 
-def _baked(track: Track, times: Array, matrices: Array, user: Array, name: str, warnings: list[str]) -> Track:
+def _baked(track: Track, times: Array, matrices: Array, user: Array, rest: Transform, name: str, warnings: list[str]) -> Track:
     """Matrix keys come after the others, the user's transform before them: evaluated on every frame, and split again."""
     if times[-1] - times[0] < MOST_FRAMES:
         times = np.union1d(times, np.arange(np.ceil(times[0]), times[-1]))
@@ -123,12 +130,24 @@ def _baked(track: Track, times: Array, matrices: Array, user: Array, name: str, 
         since = np.clip(times - matrices["time"][left], 0, None) * (left < len(matrices) - 1)
         slope = np.nan_to_num(matrices["interpolation"][left], nan=0, posinf=0, neginf=0)
         values = space.matrices(space.sound(matrices["value"][left] + since[:, None, None] * slope)) @ values
+    if rest.prefix is not None:
+        values = _beside_shear(rest, values)
     location, rotation, scale, sheared = space.split(values.astype(np.float32))
     if sheared.any():
         count = int(sheared.sum())
         warnings.append(f'The matrices of "{name}" shear on {count} frames; there its animation comes near, no more.')
     at = times.astype(np.float32)
     return Track(Channel(at, location), Channel(at, maths.continuous(rotation)), Channel(at, scale))
+
+
+def _beside_shear(rest: Transform, values: Array) -> Array:
+    """A moving frame forgets its own matrix: the shear in that stays only where the keys all have it, too."""
+    kept = (np.linalg.pinv(rest.matrix) @ values).astype(np.float32)
+    if not space.split(kept)[3].any():
+        return kept
+    rest.location, rest.rotation, rest.scale = maths.decompose(rest.matrix)
+    rest.prefix = None
+    return values
 
 
 def _kinds(track: Track) -> list[tuple[Any, str]]:

@@ -47,7 +47,7 @@ class _Importer:
                     self.scene.nodes.append(self._node(index, Node(self.frames.name(index), node, bone, mesh=mesh)))
             elif index not in skins or index in parents:
                 self._add_frame(index, mesh)
-        motion.add_clips(self.document, self.frames, self._targets, self.scene)
+        motion.add_clips(self.document, self.frames, self.rest, self._targets, self.scene)
         self._settings()
         self.scene.warnings = list(dict.fromkeys(self.scene.warnings))
         return self.scene
