@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +10,7 @@ import numpy as np
 from . import maths
 from .scene import Armature, Channel, Clip, Floats, Interpolation, Scene, Target, Track, Transform
 
-# On how many frames a movement is sampled at most: one thing, and everything together.
-MOST_FRAMES = 20_000
-MOST_SAMPLES = 1_000_000
+MOST_BETWEEN = 256  # frames that are sampled between two keys
 
 CHANNELS = ("location", "rotation", "scale")
 
@@ -75,14 +72,17 @@ def frame_span(tracks: dict[Target, Track]) -> tuple[float, float] | None:
     return (min(end[0] for end in ends), max(end[1] for end in ends)) if ends else None
 
 
-def whole_frames(first: float, last: float, count: int = 1) -> Floats:
-    """The whole frames between two, for one of `count` things that are sampled on them.
+def whole_frames(keys: Floats) -> Floats:
+    """The keyed frames and the whole frames between them, for what does not move in a line from one key to the next.
 
-    A few keys can be a million frames apart: then the frames are, too, so that all of it never takes long.
+    Keys can be a million frames apart. Between two of them nothing turns further than half round, so that some of the
+    frames say as much as all.
     """
-    most = max(min(MOST_FRAMES, MOST_SAMPLES // max(count, 1)), 100)
-    step = max(math.ceil((last - first) / most), 1)
-    return np.arange(math.ceil(first), math.floor(last) + 1, step, dtype=np.float32)
+    span = np.diff(keys.astype(np.float64))
+    count = np.ceil(np.minimum(span, MOST_BETWEEN)).astype(np.int64)
+    within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    between = np.ceil(np.repeat(keys[:-1], count) + within * np.repeat(np.maximum(span / MOST_BETWEEN, 1), count))
+    return np.union1d(keys, between[between < np.repeat(keys[1:], count)]).astype(np.float32)
 
 
 # ------------------------------------------------------------------------------------------------------------- editing

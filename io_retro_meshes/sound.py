@@ -6,12 +6,12 @@ A file may say anything, and what moves in Blender can get out of hand. Only wha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from . import animation
 from .maths import FARTHEST
 from .scene import Camera, Channel, Clip, Layer, Light, Material, Mesh, Node, Scene, Track, Transform
 
@@ -131,9 +131,10 @@ def _animation(scene: Scene) -> None:
 
 
 def _frames(clip: Clip) -> None:
-    first, last = (frame if math.isfinite(frame) else 0.0 for frame in (clip.first, clip.last))
-    clip.first = min(max(first, -LAST_FRAME), LAST_FRAME)
-    clip.last = min(max(last, clip.first), LAST_FRAME)
+    """Where a clip begins and ends: with its keys, if what the file says of it cannot be."""
+    first, last = animation.frame_span(clip.tracks or {}) or (0.0, 0.0)
+    clip.first = clip.first if abs(clip.first) <= LAST_FRAME else first
+    clip.last = max(clip.last if abs(clip.last) <= LAST_FRAME else last, clip.first)
     clip.markers = [(frame, name) for frame, name in clip.markers if abs(frame) <= LAST_FRAME]
 
 

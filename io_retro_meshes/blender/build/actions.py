@@ -63,8 +63,8 @@ class ActionBuilder:
             if bone >= 0:
                 built, armature = self.armatures[node], self.scene.nodes[node].armature
                 made, source = built.bones[bone], armature.bones[bone]
-                track, interpolation = pose_track(made, source, track, interpolation, self.sizes[node], len(tracks))
-            rotation = _followable(track.rotation, interpolation, len(tracks))
+                track, interpolation = pose_track(made, source, track, interpolation, self.sizes[node])
+            rotation = _followable(track.rotation, interpolation)
             found[(node, bone)] = neutral.Track(track.location, rotation, track.scale)
         return found
 
@@ -128,9 +128,7 @@ def _write_channel(curves: compat.ActionCurves, data_path: str, group: str, chan
         curve.update()
 
 
-def _followable(
-    channel: neutral.Channel | None, interpolation: neutral.Interpolation, count: int
-) -> neutral.Channel | None:
+def _followable(channel: neutral.Channel | None, interpolation: neutral.Interpolation) -> neutral.Channel | None:
     """Rotation keys that Blender's curves follow as the engine does: signs agree, long arcs have keys on whole frames."""
     if channel is None or len(channel.frames) < 2:
         return channel
@@ -141,8 +139,7 @@ def _followable(
     far = (angle > 0.2) & (np.diff(channel.frames) > 1)  # below 0.2 radians the two never differ by as much
     if not far.any():
         return neutral.Channel(channel.frames, values)
-    between = animation.whole_frames(channel.frames[0], channel.frames[-1], count)
-    between = between[between < channel.frames[-1]]
+    between = animation.whole_frames(channel.frames)[:-1]
     left = np.searchsorted(channel.frames, between, "right") - 1
     between = between[far[left] & (channel.frames[left] != between)]
     arc = maths.sample(channel.frames, values, between, "SLERP")

@@ -235,12 +235,12 @@ def basis_matrices(bone: BuiltBone, local: np.ndarray) -> np.ndarray:
 
 
 def pose_track(
-    made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float, count: int
+    made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float
 ) -> tuple[neutral.Track, neutral.Interpolation]:
-    """The keys of one of `count` bones as Blender's pose channels, and what is meant between them."""
+    """A bone's keys as Blender's pose channels, and what is meant between them."""
     parts = _separable(made, bone)
     if parts is None:
-        return _sampled_track(made, bone, track, interpolation, size, count), "NLERP"
+        return _sampled_track(made, bone, track, interpolation, size), "NLERP"
     turn, back, stretch, shrink = parts
     q_turn = maths.matrix_to_quaternion(turn).astype(np.float32)
     q_back = maths.matrix_to_quaternion(back).astype(np.float32)
@@ -275,12 +275,11 @@ def _separable(made: BuiltBone, bone: neutral.Bone) -> tuple[np.ndarray, np.ndar
 
 
 def _sampled_track(
-    made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float, count: int
+    made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float
 ) -> neutral.Track:
     """Location, rotation and scale depend on each other: evaluated on whole frames, without those that a line gives back."""
     keyed = [channel.frames for channel in (track.location, track.rotation, track.scale) if channel is not None]
-    keys = np.concatenate(keyed)
-    frames = np.union1d(keys, animation.whole_frames(keys.min(), keys.max(), count)).astype(np.float32)
+    frames = animation.whole_frames(np.unique(np.concatenate(keyed)))
     local = animation.local_matrices(bone.transform, track, frames, interpolation)
     location, rotation, scale = maths.decompose(basis_matrices(made, local.astype(np.float64)))
     rotation = maths.continuous(rotation)

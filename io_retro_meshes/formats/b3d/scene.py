@@ -229,7 +229,7 @@ def _channel(chunks: list[b3d.Keys], name: str) -> Channel | None:
     chunks = [chunk for chunk in chunks if name in (chunk.keys.dtype.names or ()) and len(chunk.keys)]
     if not chunks:
         return None
-    frames = np.concatenate([chunk.keys["frame"] for chunk in chunks])
+    frames = np.concatenate([chunk.keys["frame"] for chunk in chunks]).astype(np.float32)
     values = finite(np.concatenate([chunk.keys[name] for chunk in chunks]))
     frames, last = np.unique(frames[::-1], return_index=True)
     values = values[::-1][last]
@@ -237,4 +237,4 @@ def _channel(chunks: list[b3d.Keys], name: str) -> Channel | None:
         values = maths.continuous(maths.normalized(values[:, QUATERNION], (1, 0, 0, 0)))
     else:
         values = values[:, VECTOR]
-    return Channel(frames.astype(np.float32), np.ascontiguousarray(values))
+    return Channel(frames, np.ascontiguousarray(values))

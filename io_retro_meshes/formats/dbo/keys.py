@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...animation import CHANNELS, channel_values, local_matrices
+from ...animation import CHANNELS, channel_values, local_matrices, whole_frames
 from ...scene import Interpolation, Track, Transform
 from . import space
 from .document import IDENTITY, MATRIX_KEY, ROTATION_KEY, VECTOR_KEY, Animation
@@ -43,7 +43,7 @@ def _part(transform: Transform, track: Track, kind: str, interpolation: Interpol
 def _whole_frames(track: Track) -> Array:
     found = [channel.frames for channel in (track.location, track.rotation, track.scale) if channel is not None]
     every = np.concatenate([np.zeros(1, np.float32), *found][1 if found else 0 :])
-    return np.arange(np.floor(every.min()), np.ceil(every.max()) + 1, dtype=np.float32)
+    return whole_frames(np.unique(np.concatenate([np.floor(every), np.ceil(every)])))
 
 
 def _made(

@@ -93,7 +93,7 @@ def _moved_channels(
     """A bone that has a place of its own: what it does to the model, on every frame. And is there a shear in it?"""
     local = animation.local_matrices(bone.transform, track, frames, scene.interpolation).astype(np.float64)
     above = frame @ armature.bones[bone.parent].bind if bone.parent >= 0 else frame
-    moved = above @ local @ np.linalg.inv(frame @ bone.bind)
+    moved = above @ local @ np.linalg.pinv(frame @ bone.bind)
     location, rotation, scale = maths.decompose(moved)
     error = np.abs(maths.compose(location, rotation, scale) - moved)[:, :3, :3].max()
     rotation = maths.continuous(rotation)
