@@ -304,3 +304,28 @@ def test_a_rig_in_a_collection_that_is_switched_off(blender: Any, path: Path) ->
     blender.context.scene.collection.objects.unlink(target)
     blender.context.view_layer.layer_collection.children["Off"].exclude = True
     compare(blender, path)
+
+
+def test_a_mesh_deformed_by_its_parent_without_a_modifier(blender: Any, path: Path) -> None:
+    target = rig(blender)
+    swing(target, "swing", "upper", 1.0)
+    body = blender.data.objects["Rig Tube"]
+    body.modifiers.clear()
+    body.parent_type = "ARMATURE"
+    compare(blender, path, tolerance=0.06)  # the envelopes of the bones count there, too
+    assert any(source.modifiers for source in blender.data.objects)
+
+
+def test_a_rigged_mesh_that_goes_its_own_way_is_told(blender: Any, path: Path) -> None:
+    target = rig(blender)
+    swing(target, "swing", "upper", 1.0)
+    body = blender.data.objects["Rig Tube"]
+    body.parent = None
+    blender.ops.export_scene.b3d(filepath=str(path))
+    assert "Retro Meshes Log" not in blender.data.texts  # only bones move
+    for frame in (1, 20):
+        body.location = (frame, 0, 0)
+        body.keyframe_insert("location", frame=frame)
+    blender.ops.export_scene.b3d(filepath=str(path))
+    assert '"Rig Tube" does not go where its armature "Rig" goes' in log(blender)
+    assert body.modifiers[0].show_viewport

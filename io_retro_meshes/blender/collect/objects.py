@@ -14,7 +14,7 @@ import numpy as np
 from ... import maths
 from ... import scene as neutral
 from ...formats import FormatError
-from .. import properties
+from .. import compat, properties
 from .armatures import bone_order, collect_armature
 from .images import ImageCollector
 from .materials import collect_material
@@ -22,6 +22,8 @@ from .meshes import collect_mesh, collect_skin
 
 SURFACES = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 OTHERS = {"EMPTY", "ARMATURE", "CAMERA", "LIGHT"}
+
+MOVEMENT = ("location", "rotation", "scale", "delta")  # how data paths of what moves an object begin
 
 NO_NUMBER = 2**31 - 1  # in DepsgraphObjectInstance.persistent_id
 
@@ -109,7 +111,7 @@ class ObjectCollector:
         for modifier in source.modifiers:
             if modifier.type == "ARMATURE" and modifier.object is not None and modifier.show_viewport:
                 return modifier.object
-        return None
+        return source.parent if source.parent_type == "ARMATURE" else None  # a way of old files, without a modifier
 
     @contextlib.contextmanager
     def _without_armature_modifiers(self, chosen: list[bpy.types.Object]) -> Iterator[None]:
@@ -123,16 +125,21 @@ class ObjectCollector:
         ]
         # Remembered before any is switched off: armature_of() sees only modifiers that are on.
         self.rigs = {source: rig for source in chosen if (rig := self.armature_of(source)) in self.index}
+        deformed = [source for source in self.rigs if source.parent_type == "ARMATURE"]
         try:
             for modifier in paused:
                 modifier.show_viewport = False
-            if paused:
+            for source in deformed:
+                source.parent_type = "OBJECT"
+            if self.rigs:
                 self.context.view_layer.update()
             yield
         finally:
             for modifier in paused:
                 modifier.show_viewport = True
-            if paused:
+            for source in deformed:
+                source.parent_type = "ARMATURE"
+            if self.rigs:
                 self.context.view_layer.update()
 
     # ----------------------------------------------------------------------------------------------------- hierarchy
@@ -232,10 +239,10 @@ class ObjectCollector:
         node = self.scene.nodes[index]
         matrix = node.transform.matrix
         rig = self.rigs[source]
-        if rig not in ancestors(source) and any(each.animation_data for each in (rig, *ancestors(rig))):
+        if any(_moves(each) for each in {source, *ancestors(source)} ^ {rig, *ancestors(rig)}):
             self.scene.warnings.append(
-                f'"{source.name}" is moved by "{rig.name}" but not parented to it: where the armature moves as an object, '
-                "the mesh was exported as if it were its child"
+                f'"{source.name}" does not go where its armature "{rig.name}" goes as an object: it moves by itself, or is not '
+                "parented to it. It was exported as if it were its child, at rest"
             )
         mesh.positions = maths.transform_points(matrix, mesh.positions)
         if mesh.normals is not None:
@@ -281,6 +288,16 @@ def file_name(source: Any) -> str:
     """The name a file had for it, while Blender's is still that name with a number; else Blender's."""
     name = source.retro_meshes.name
     return name if name and source.name.startswith(name.encode()[:59].decode("utf-8", "ignore")) else source.name
+
+
+def _moves(source: bpy.types.Object) -> bool:
+    """The object itself, whatever its bones do."""
+    data = source.animation_data
+    if source.constraints or (data and data.nla_tracks):
+        return True
+    action = data.action if data else None
+    curves = [] if action is None else [curve for _, found in compat.action_curves(action) for curve in found]
+    return any(curve.data_path.startswith(MOVEMENT) for curve in (*curves, *(data.drivers if data else ())))
 
 
 def ancestors(source: bpy.types.Object) -> list[bpy.types.Object]:
