@@ -14,6 +14,9 @@ from .armatures import BuiltArmature, pose_track
 # Where a curve through the components of two rotations strays this far (radians) from the engine's arc, keys are added.
 SLERP_TOLERANCE = 0.00005
 
+# So many curves for the parts of a timeline. Further parts have a name and their frames, which is what a file needs of them.
+MOST_CURVES = 150_000
+
 LINEAR = 1  # Keyframe.interpolation as foreach_set takes it
 
 
@@ -30,6 +33,7 @@ class ActionBuilder:
     def build(self) -> list[bpy.types.Action]:
         """All actions there are; the timeline (or else the first clip) is assigned."""
         made: list[bpy.types.Action] = []
+        curves = 0
         timeline = self.scene.timeline
         whole = neutral.Clip("", 0, 0, {})
         if timeline is not None and timeline.tracks:
@@ -40,12 +44,16 @@ class ActionBuilder:
             made += self._actions(self.name, whole, timeline.markers, role, assign=True)
         for clip in self.scene.clips:
             if clip.tracks is None:
-                tracks, role = animation.cut(whole, clip.first, clip.last, "NLERP"), "SEQUENCE"
+                curves += 10 * len(whole.tracks or {})
+                part = whole if curves <= MOST_CURVES else neutral.Clip("", 0, 0, {})
+                tracks, role = animation.cut(part, clip.first, clip.last, "NLERP"), "SEQUENCE"
                 tracks = {target: track for target, track in tracks.items() if clip.owner in (-1, target[0])}
             else:
                 tracks, role = self._blender_tracks(clip.tracks), "ACTION"
             cut = neutral.Clip(clip.name, clip.first, clip.last, tracks)
             parts = self._actions(clip.name, cut, clip.markers, role, assign=not made)
+            if not parts and curves > MOST_CURVES:
+                parts = [_new_action(clip.name, cut, clip.markers, role)]
             for action, source in zip(parts, made, strict=False):
                 action.retro_meshes.timeline = source if role == "SEQUENCE" else None
             for action in parts:
