@@ -87,9 +87,10 @@ def _transform(transform: Transform) -> int:
 def _mesh(mesh: Mesh, warnings: list[str]) -> None:
     good = np.abs(mesh.positions) <= FARTHEST
     if not good.all():
-        bad = ~good.all(1)
-        warnings.append(f'mesh "{mesh.name}": {bad.sum()} vertices are not at a finite place; they were put at the origin')
-        mesh.positions = np.where(bad[:, None], np.float32(0), mesh.positions)
+        bad = np.flatnonzero(~good.all(1))
+        warnings.append(f'mesh "{mesh.name}": {len(bad)} vertices are not at a finite place; they were put at the origin')
+        mesh.positions = mesh.positions.copy()
+        mesh.positions[bad] = 0
     for layer in _layers(mesh):
         if layer.data.dtype.kind == "f":
             layer.data = _finite(layer.data, FARTHEST, 0)

@@ -23,12 +23,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
+sys.path.insert(0, str(ROOT))  # this is a script
 
 import numpy as np  # noqa: E402
-from mutate import mutated  # noqa: E402
 
 from io_retro_meshes.formats import FORMATS  # noqa: E402
+from tests.fuzz.mutate import mutated  # noqa: E402
+from tests.made import b3d, bo3d, bogle, dbo, saturn  # noqa: E402
 
 LARGEST = 60_000  # bytes of a file to start from: larger ones take long, and have nothing else in them
 
@@ -38,14 +39,18 @@ class Worker:
 
     def __init__(self, format_id: str, blender: bool, limit: float) -> None:
         self.limit = limit
-        script = Path(__file__).with_name("worker.py")
-        self.command = [sys.executable, str(script), "--format", format_id, *(["--blender"] if blender else [])]
+        self.command = [sys.executable, "-m", "tests.fuzz.worker", "--format", format_id, *(["--blender"] if blender else [])]
         self.process: subprocess.Popen[str] | None = None
 
     def attempt(self, number: int, path: Path) -> dict[str, Any]:
         if self.process is None:
             self.process = subprocess.Popen(
-                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                cwd=ROOT,
             )
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(f"{number} {path}\n")
@@ -86,9 +91,6 @@ def _readable(format_id: str, data: bytes) -> bool:
 
 def made(format_id: str) -> list[bytes]:
     """The fixtures of the tests."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from made import b3d, bo3d, bogle, dbo, saturn
-
     if format_id == "bogle":
         return [bogle.file(bogle.still_scene()), bogle.file(bogle.rigged_scene())]
     documents: dict[str, list[Any]] = {

@@ -11,7 +11,6 @@ import gc
 import json
 import os
 import re
-import resource
 import sys
 import time
 import traceback
@@ -20,8 +19,6 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
 
@@ -179,6 +176,8 @@ def _python_error(text: str) -> str:
 
 
 def memory() -> int:
+    import resource  # not on Windows
+
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
@@ -214,6 +213,8 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("error", RuntimeWarning)  # numpy's doubts about numbers
     warnings.simplefilter("error", np.exceptions.ComplexWarning)
+    import resource
+
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Blender talks
