@@ -41,8 +41,14 @@ def sound(scene: Scene) -> Scene:
 
 def _finite(values: Any, limit: float, fill: Any) -> Any:
     """The array with `fill` where a number is none, or beyond the limit."""
-    good = np.abs(values) <= limit
-    return values if good.all() else np.where(good, values, np.asarray(fill, values.dtype))
+    if _within(values, limit):
+        return values
+    return np.where(np.abs(values) <= limit, values, np.asarray(fill, values.dtype))
+
+
+def _within(values: Any, limit: float) -> bool:
+    """Without a copy: large arrays are most often good. NaN is within nothing."""
+    return not values.size or bool(values.min() >= -limit and values.max() <= limit)
 
 
 def _plain(owner: Any, fresh: Any, *names: str) -> None:
