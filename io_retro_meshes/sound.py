@@ -91,9 +91,8 @@ def _transform(transform: Transform) -> int:
 
 
 def _mesh(mesh: Mesh, warnings: list[str]) -> None:
-    good = np.abs(mesh.positions) <= FARTHEST
-    if not good.all():
-        bad = np.flatnonzero(~good.all(1))
+    if not _within(mesh.positions, FARTHEST):
+        bad = np.flatnonzero(~(np.abs(mesh.positions) <= FARTHEST).all(1))
         warnings.append(f'mesh "{mesh.name}": {len(bad)} vertices are not at a finite place; they were put at the origin')
         mesh.positions = mesh.positions.copy()
         mesh.positions[bad] = 0
