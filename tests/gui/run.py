@@ -151,6 +151,39 @@ def check_properties(folder: Path) -> Generator[None, None, None]:
         yield
 
 
+def check_undo_of_an_import(folder: Path) -> Generator[None, None, None]:
+    before = len(bpy.data.objects)
+    with in_area("VIEW_3D"):
+        bpy.ops.ed.undo_push(message="before")
+        bpy.ops.import_scene.b3d("EXEC_DEFAULT", True, filepath=str(FOX))
+        yield
+        assert len(bpy.data.objects) > before
+        bpy.ops.ed.undo()
+        yield
+        assert len(bpy.data.objects) == before, "the fox is still there"
+
+
+def check_undo_past_an_export_in_edit_mode(folder: Path) -> Generator[None, None, None]:
+    """The edits before it come undone one by one, and the mesh is the old one when edit mode is left that way."""
+    with in_area("VIEW_3D"):
+        bpy.ops.mesh.primitive_cube_add()
+        bpy.ops.ed.undo_push(message="cube")
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.ed.undo_push(message="edit mode")
+        bpy.ops.transform.resize(value=(3, 3, 3))
+        bpy.ops.ed.undo_push(message="resize")
+        yield
+        bpy.ops.export_scene.b3d("EXEC_DEFAULT", True, filepath=str(folder / "cube.b3d"))
+        assert bpy.context.mode == "EDIT_MESH"
+        sizes = []
+        for _ in range(4):
+            bpy.ops.ed.undo()
+            yield
+            bpy.context.object.update_from_editmode()
+            sizes.append((bpy.context.mode, max(vertex.co.x for vertex in bpy.context.object.data.vertices)))
+        assert sizes == [("OBJECT", 3), ("EDIT_MESH", 3), ("EDIT_MESH", 1), ("OBJECT", 1)], sizes
+
+
 CHECKS: list[Check] = [
     check_menus,
     check_import_dialogs,
@@ -158,6 +191,8 @@ CHECKS: list[Check] = [
     check_presets,
     check_drop,
     check_properties,
+    check_undo_of_an_import,
+    check_undo_past_an_export_in_edit_mode,
 ]
 
 

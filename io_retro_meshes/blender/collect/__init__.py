@@ -66,15 +66,21 @@ def _out_of_edit_mode(context: bpy.types.Context) -> Iterator[None]:
     active, selected = layer.objects.active, [source for source in layer.objects if source.select_get()]
     first = active if active in edited else edited[0]
     layer.objects.active = first
-    bpy.ops.object.mode_set(mode="OBJECT")
+    _set_mode("OBJECT")
     try:
         yield
     finally:
         _select(layer, edited)  # all that are selected enter the mode
         layer.objects.active = first
-        bpy.ops.object.mode_set(mode="EDIT")
+        _set_mode("EDIT")
         _select(layer, selected)
         layer.objects.active = active
+
+
+def _set_mode(mode: str) -> None:
+    """With a step to undo: going back past a change of mode that Blender does not know of gives wrong meshes."""
+    bpy.ops.object.mode_set(mode=mode)
+    bpy.ops.ed.undo_push(message=f"{mode.title()} Mode for an Export")
 
 
 def _select(layer: bpy.types.ViewLayer, chosen: list[bpy.types.Object]) -> None:
