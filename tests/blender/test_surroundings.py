@@ -329,3 +329,23 @@ def test_a_rigged_mesh_that_goes_its_own_way_is_told(blender: Any, path: Path) -
     blender.ops.export_scene.b3d(filepath=str(path))
     assert '"Rig Tube" does not go where its armature "Rig" goes' in log(blender)
     assert body.modifiers[0].show_viewport
+
+
+def test_an_instance_of_a_rigged_mesh_is_as_it_is_shown(blender: Any, path: Path) -> None:
+    target = rig(blender)
+    swing(target, "swing", "upper", 1.0)
+    collection = blender.data.collections.new("Person")
+    for source in blender.context.scene.objects:
+        collection.objects.link(source)
+    maker = link(blender, "Maker", None)
+    maker.instance_type, maker.instance_collection, maker.location = "COLLECTION", collection, (0, 5, 0)
+    expected = shown(blender, 14)["Rig Tube"]
+    blender.ops.export_scene.b3d(filepath=str(path))
+    assert "Instances do not move: they are as on the current frame (Rig Tube)" in log(blender)
+    again(blender, path, 14)
+    both = {name: points for name, points in shown(blender, 14).items() if len(points)}
+    assert sorted(round(float(points[:, 1].mean())) for points in both.values()) == [0, 5]
+    both = [points - (0, 5, 0) if points[:, 1].mean() > 3 else points for points in both.values()]
+    for points in both:
+        gaps = np.linalg.norm(points[:, None] - expected[None], axis=2)
+        assert max(gaps.min(0).max(), gaps.min(1).max()) < 2e-3

@@ -55,7 +55,7 @@ class ObjectCollector:
             depsgraph = self.context.evaluated_depsgraph_get()
             for index in range(len(self.objects)):
                 self._fill(index, depsgraph)
-            self._instances(depsgraph)
+        self._instances(self.context.evaluated_depsgraph_get())
         self._materials()
         return self.scene
 
@@ -260,6 +260,7 @@ class ObjectCollector:
 
     def _instances(self, depsgraph: bpy.types.Depsgraph) -> None:
         """Collection instances and what geometry nodes scatter, as nodes below the object that makes them."""
+        still: dict[str, None] = {}
         for instance in depsgraph.object_instances:
             if not instance.is_instance or instance.parent is None:
                 continue
@@ -277,6 +278,11 @@ class ObjectCollector:
             node.mesh = self.shared[key]
             self.scene.nodes.append(node)
             self.objects.append(None)
+            original = instance.instance_object.original
+            if self.armature_of(original) is not None or _moves(original):
+                still[original.name] = None
+        if still:
+            self.scene.warnings.append(f"Instances do not move: they are as on the current frame ({', '.join(still)})")
 
 
 def _is_own_surface(instance: bpy.types.DepsgraphObjectInstance) -> bool:
