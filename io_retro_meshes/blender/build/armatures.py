@@ -11,7 +11,9 @@ moves every vertex as the file's bones do, if all bones are treated so.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
@@ -42,19 +44,37 @@ class BuiltArmature:
     bones: list[BuiltBone]
 
 
-def build_armature(
-    context: bpy.types.Context, collection: bpy.types.Collection, scene: neutral.Scene, index: int
-) -> BuiltArmature:
-    node = scene.nodes[index]
-    armature = node.armature
-    assert armature is not None
-    data = bpy.data.armatures.new(compat.short_name(armature.name, "Armature"))
-    target = bpy.data.objects.new(compat.short_name(node.name, "Armature"), data)
-    collection.objects.link(target)
-    binds = np.array([_sound_bind(bone.bind) for bone in armature.bones], np.float64).reshape(-1, 4, 4)
-    names = _make_edit_bones(context, target, armature, binds, _layout(scene, index, binds))
-    target.show_in_front = True
+def new_armature(collection: bpy.types.Collection, node: neutral.Node) -> bpy.types.Object:
+    """An armature without bones yet."""
+    data = bpy.data.armatures.new(compat.short_name(node.armature.name, "Armature"))
     data.display_type = "STICK"  # the model stays in sight
+    target = bpy.data.objects.new(compat.short_name(node.name, "Armature"), data)
+    target.show_in_front = True
+    collection.objects.link(target)
+    return target
+
+
+def build_armatures(
+    context: bpy.types.Context, scene: neutral.Scene, objects: dict[int, bpy.types.Object]
+) -> dict[int, BuiltArmature]:
+    """Gives the armatures of these nodes their bones: all at once, since Blender looks at the whole scene each time."""
+    binds = {
+        index: np.array([_sound_bind(bone.bind) for bone in scene.nodes[index].armature.bones], np.float64).reshape(-1, 4, 4)
+        for index in objects
+    }
+    names = {}
+    with _editing(context, list(objects.values())):
+        for index, target in objects.items():
+            names[index] = _make_edit_bones(target, scene.nodes[index].armature, _layout(scene, index, binds[index]))
+    found = {}
+    for index, target in objects.items():
+        armature = scene.nodes[index].armature
+        found[index] = BuiltArmature(target, _built_bones(target.data, armature, binds[index], names[index]))
+        set_rest_pose(found[index], armature)
+    return found
+
+
+def _built_bones(data: bpy.types.Armature, armature: neutral.Armature, binds: np.ndarray, names: list[str]) -> list[BuiltBone]:
     built = []
     for bone, bind, name in zip(armature.bones, binds, names, strict=True):
         made = data.bones[name]
@@ -65,7 +85,7 @@ def build_armature(
         if name != bone.name:
             made.retro_meshes.name = bone.name
         properties.apply(made, bone.settings)
-    return BuiltArmature(target, built)
+    return built
 
 
 def _sound_bind(bind: np.ndarray) -> np.ndarray:
@@ -193,28 +213,34 @@ def _axes(rotation: np.ndarray, along: np.ndarray, snap: bool) -> np.ndarray:
     return np.array(turn) @ best
 
 
-def _make_edit_bones(
-    context: bpy.types.Context,
-    target: bpy.types.Object,
-    armature: neutral.Armature,
-    binds: np.ndarray,
-    layout: list[Layout],
-) -> list[str]:
-    context.view_layer.objects.active = target
+@contextlib.contextmanager
+def _editing(context: bpy.types.Context, targets: list[bpy.types.Object]) -> Iterator[None]:
+    """Edit mode for these objects, and no others that were selected."""
+    if not targets:
+        yield
+        return
+    for other in context.selected_objects:
+        other.select_set(False)
+    for target in targets:
+        target.select_set(True)
+    context.view_layer.objects.active = targets[0]
     bpy.ops.object.mode_set(mode="EDIT")
     try:
-        edit_bones = target.data.edit_bones
-        made = []
-        for bone, place in zip(armature.bones, layout, strict=True):
-            edit = edit_bones.new(compat.short_name(bone.name, "Bone"))
-            edit.head = place.head
-            edit.tail = place.head + place.axes[:, 1] * place.length
-            edit.align_roll(Vector(place.axes[:, 2]))
-            edit.parent = made[bone.parent] if bone.parent >= 0 else None
-            made.append(edit)
-        return [edit.name for edit in made]
+        yield
     finally:
         bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def _make_edit_bones(target: bpy.types.Object, armature: neutral.Armature, layout: list[Layout]) -> list[str]:
+    made: list[bpy.types.EditBone] = []
+    for bone, place in zip(armature.bones, layout, strict=True):
+        edit = target.data.edit_bones.new(compat.short_name(bone.name, "Bone"))
+        edit.head = place.head
+        edit.tail = place.head + place.axes[:, 1] * place.length
+        edit.align_roll(Vector(place.axes[:, 2]))
+        edit.parent = made[bone.parent] if bone.parent >= 0 else None
+        made.append(edit)
+    return [edit.name for edit in made]
 
 
 # --------------------------------------------------------------------------------------------------------------- poses

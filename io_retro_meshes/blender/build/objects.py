@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import bpy
 import numpy as np
@@ -11,7 +12,7 @@ from mathutils import Matrix
 
 from ... import scene as neutral
 from .. import compat, properties
-from .armatures import BuiltArmature, BuiltBone, build_armature, set_rest_pose
+from .armatures import BuiltArmature, BuiltBone, build_armatures, new_armature
 from .meshes import build_mesh, set_weights
 
 
@@ -36,9 +37,10 @@ class ObjectBuilder:
 
     def build(self) -> list[bpy.types.Object]:
         moved = {node for clip in self._clips() for node, bone in clip.tracks or {} if bone < 0}
-        for index, node in enumerate(self.scene.nodes):
-            made = self._new_object(index, node)
-            self.objects.append(made)
+        self.objects = [self._new_object(node) for node in self.scene.nodes]
+        rigs = {index: self.objects[index] for index, node in enumerate(self.scene.nodes) if node.armature is not None}
+        self.armatures = build_armatures(self.context, self.scene, rigs)
+        for index, (node, made) in enumerate(zip(self.scene.nodes, self.objects, strict=True)):
             self._place(made, node, animated=index in moved)
             if made.name != node.name:
                 made.retro_meshes.name = node.name
@@ -54,12 +56,9 @@ class ObjectBuilder:
     def _clips(self) -> list[neutral.Clip]:
         return [clip for clip in [self.scene.timeline, *self.scene.clips] if clip is not None]
 
-    def _new_object(self, index: int, node: neutral.Node) -> bpy.types.Object:
+    def _new_object(self, node: neutral.Node) -> bpy.types.Object:
         if node.armature is not None:
-            built = build_armature(self.context, self.collection, self.scene, index)
-            self.armatures[index] = built
-            set_rest_pose(built, node.armature)
-            return built.object
+            return new_armature(self.collection, node)
         data: bpy.types.ID | None = None
         if node.mesh >= 0:
             data = self._mesh(node.mesh)
@@ -69,7 +68,7 @@ class ObjectBuilder:
             data = self._once(("light", node.light), lambda: _light(self.scene.lights[node.light]))
         made = bpy.data.objects.new(compat.short_name(node.name, "Object"), data)
         if data is None:
-            made.empty_display_size = self._empty_size()
+            made.empty_display_size = self._empty_size
         self.collection.objects.link(made)
         if node.materials is not None:
             for slot, material in zip(made.material_slots, node.materials, strict=False):
@@ -90,6 +89,7 @@ class ObjectBuilder:
             self.meshes[index] = build_mesh(self.scene.meshes[index], self.materials)
         return self.meshes[index][0]
 
+    @cached_property
     def _empty_size(self) -> float:
         sizes = [float(np.ptp(mesh.positions, 0).max()) for mesh in self.scene.meshes if len(mesh.positions)]
         size = max(sizes, default=10.0) / 10
@@ -118,7 +118,7 @@ class ObjectBuilder:
         """Only a parent can shear an object in Blender."""
         helper = bpy.data.objects.new(compat.short_name(f"{node.name} shear", "Shear"), None)
         helper.retro_meshes.helper = True
-        helper.empty_display_size = self._empty_size()
+        helper.empty_display_size = self._empty_size
         self.collection.objects.link(helper)
         return helper
 

@@ -178,12 +178,12 @@ class _Importer:
         for index, rigs in self.animated.items():
             collection = self.document.collections[index]
             for number, animation in enumerate(collection.animations):
-                clip: neutral.Clip | None = None
-                for node, place in rigs:
-                    part = skeletons.to_clip(animation, collection, place, node, fps, scene.warnings if clip is None else [])
-                    clip = clip or part
-                    clip.tracks = {**(clip.tracks or {}), **(part.tracks or {})}
-                if clip is not None and clip.tracks:
+                # All rigs of a collection have the same bones in the same order, and move alike.
+                leader, place = rigs[0]
+                clip = skeletons.to_clip(animation, collection, place, leader, fps, scene.warnings)
+                tracks = clip.tracks or {}
+                clip.tracks = {(node, bone): track for node, _ in rigs for (_, bone), track in tracks.items()}
+                if clip.tracks:
                     scene.clips.append(clip)
                     first.update(clip.tracks if number == 0 else {})
         if scene.clips:
