@@ -126,6 +126,24 @@ def test_names(blender: Any, tmp_path: Path) -> None:
     assert sum(isinstance(chunk, Node) for root in again.chunks for chunk in getattr(root, "chunks", ())) == len(names)
 
 
+def test_rigs_with_the_same_bones_keep_their_own_movements(blender: Any, tmp_path: Path) -> None:
+    """Whatever one slot of an action moves, the other rigs could take, too: each has its own."""
+    from io_retro_meshes.blender import compat
+
+    if not compat.HAS_SLOTS:
+        pytest.skip("every object has an action of its own")
+    rigs = [rig(2, [0, 10]), rig(2, [0, 10])]
+    for number, chunk in enumerate(each for each in rigs[1].chunks[0].chunks if isinstance(each, Node)):
+        chunk.chunks[1] = b3d.keys(ROTATION, (0, (1, 0, 0, 0)), (10, (0, 0, 1, number)))
+    through(blender, tmp_path, Document(chunks=[rigs[0].chunks[0], rigs[1].chunks[0]]))
+    blender.ops.export_scene.b3d(filepath=str(tmp_path / "actions.b3d"), animation="ACTIONS")
+    module = FORMATS["b3d"].module
+    scene = module.to_scene(module.read((tmp_path / "actions.b3d").read_bytes()), module.ImportOptions())
+    tracks = [track for (_, bone), track in scene.timeline.tracks.items() if bone == 0 and track.rotation is not None]
+    first, second = (track.rotation.values[-1] for track in tracks)
+    assert np.abs(np.abs(first) - np.abs(second)).max() > 0.5
+
+
 def test_numbers_too_large_for_a_property(blender: Any) -> None:
     from io_retro_meshes.blender import properties
 

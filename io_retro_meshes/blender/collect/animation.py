@@ -137,22 +137,20 @@ def _fitting(objects: list[bpy.types.Object], assigned: list[Owner]) -> dict[str
     for action in bpy.data.actions:
         if action.retro_meshes.role == "SEQUENCE" and action.retro_meshes.timeline is not None:
             continue
-        for slot, curves in compat.action_curves(action):
-            for source in objects:
-                mine = slot is not None and compat.slot_is_for(slot, source)
-                if (source, action) in used and (slot is None or slot == compat.assigned_slot(source)):
-                    mine = True
-                if mine or _moves_bones(source, curves):
-                    found.setdefault(action.name, []).append(Owner(source, action, slot))
+        slots = [(slot, _bone_names(curves)) for slot, curves in compat.action_curves(action)]
+        for source in objects:
+            slot = compat.assigned_slot(source) if (source, action) in used else None
+            mine = [(source, action) in used and each == slot for each, _ in slots]
+            mine = mine if any(mine) else [each is not None and compat.slot_is_for(each, source) for each, _ in slots]
+            mine = mine if any(mine) else [_has_bones(source, names) for _, names in slots]
+            if any(mine):
+                found.setdefault(action.name, []).append(Owner(source, action, slots[mine.index(True)][0]))
     return found
 
 
-def _moves_bones(source: bpy.types.Object, curves: list[bpy.types.FCurve]) -> bool:
-    """All the bones that the curves move are this armature's."""
-    if source.type != "ARMATURE":
-        return False
-    names = _bone_names(curves)
-    return bool(names) and all(name in source.pose.bones for name in names)
+def _has_bones(source: bpy.types.Object, names: set[str]) -> bool:
+    """All the bones that something moves are this armature's."""
+    return source.type == "ARMATURE" and bool(names) and all(name in source.pose.bones for name in names)
 
 
 def _bone_names(curves: list[bpy.types.FCurve]) -> set[str]:
