@@ -21,6 +21,8 @@ def build_images(
     scene: Scene, model_folder: Path, extra_folders: Sequence[Path] = ()
 ) -> tuple[list[bpy.types.Image | None], list[str]]:
     """An image for each of the scene's, and a warning about those that were not found. Every file is loaded once."""
+    if not scene.images:
+        return [], []
     finder = Finder(model_folder, extra_folders)
     before = set(bpy.data.images)
     files = _files()
