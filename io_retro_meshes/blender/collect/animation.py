@@ -126,7 +126,9 @@ def _driven(source: bpy.types.Object) -> bool:
 
 def _carried(objects: list[bpy.types.Object]) -> bool:
     """Something moves with a parent that is not exported."""
-    above = {parent for source in objects for parent in ancestors(source)} - set(objects)
+    exported = set(objects)
+    edge = [source for source in objects if source.parent is not None and source.parent not in exported]
+    above = {parent for source in edge for parent in ancestors(source)} - exported
     return any(parent.animation_data or _driven(parent) for parent in above)
 
 
