@@ -28,6 +28,8 @@ import io_retro_meshes
 from io_retro_meshes import formats
 from io_retro_meshes.formats import b3d
 from io_retro_meshes.formats.b3d import document as chunks
+from io_retro_meshes.formats.saturn import lzss
+from tests.made.saturn import tiles
 
 SIDE = 708  # vertices along a side of the grid: 501,264 in all, and 999,698 triangles
 ROUNDS = 5
@@ -37,6 +39,7 @@ BONES, KEYS = 40, 600  # 24,000 keys of three channels each: 72,000
 IMPORT_LIMITS = {"b3d": 1 / 3}
 EXPORT_LIMITS = {"b3d": 5.0}
 KEYS_LIMIT = 0.5  # seconds
+UNPACKED_A_SECOND = 20e6  # bytes of Saturn textures
 
 
 def best(action: Callable[[], object], before: Callable[[], object] = lambda: None) -> float:
@@ -142,6 +145,10 @@ def measure(folder: Path) -> Report:
     model.write_bytes(animated())
     seconds = best(lambda: bpy.ops.import_scene.b3d(filepath=str(model)), empty)
     report.line(f"import {3 * BONES * KEYS:,} keys", seconds, None, KEYS_LIMIT)
+    for name, words in (("painted", tiles(1024)), ("flat", np.full(1 << 18, 0x8421, np.uint16))):
+        packed = lzss.compress(words)
+        seconds = best(lambda packed=packed, words=words: lzss.decompress(packed, len(words)))
+        report.line(f"unpack 512 KB, {name}", seconds, None, words.nbytes / UNPACKED_A_SECOND)
     return report
 
 

@@ -101,3 +101,14 @@ def more_animations(count: int) -> Document:
         rest = swing((0, 0, 0), (0, 1, 0), {start: 0})
         found.append(Segment([rest, rest, swing((1, -5, 0), (1, 0, 0), turns)]))
     return Document(segments=found)
+
+
+def tiles(count: int) -> np.ndarray:
+    """Words like painted textures: runs of few colours with some noise, some tiles repeated."""
+    random = np.random.default_rng(7)
+    palette = random.integers(0x8000, 0x10000, 16, dtype=np.uint16)
+    painted = [palette[np.repeat(random.integers(0, 16, 64), 4)] for _ in range(24)]
+    for tile in painted:
+        tile[random.random(256) < 0.08] = palette[3]
+    fresh = [palette[random.integers(0, 16, 256) // 4] for _ in range(count)]
+    return np.concatenate([painted[random.integers(24)] if random.random() < 0.3 else tile for tile in fresh])
