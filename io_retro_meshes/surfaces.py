@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import maths
 from .scene import Floats, Ints, Layer, Mesh, Skin
 
 Array = npt.NDArray[Any]
@@ -146,6 +147,32 @@ def triangulated(mesh: Mesh) -> Mesh:
         uvs=[cut(layer) for layer in mesh.uvs],
         colors=[cut(layer) for layer in mesh.colors],
         attributes=[cut(layer) for layer in mesh.attributes],
+    )
+
+
+def moved(mesh: Mesh, matrix: Floats) -> Mesh:
+    """The mesh in another space. Where that is a mirrored one, its faces are turned round, each from its first corner."""
+    if np.array_equal(matrix, np.eye(4)):
+        return mesh
+    made = replace(mesh, positions=maths.transform_points(matrix, mesh.positions))
+    if mesh.normals is not None:
+        made.normals = replace(mesh.normals, data=maths.transform_normals(matrix, mesh.normals.data))
+    if np.linalg.det(matrix[:3, :3]) >= 0:
+        return made
+    sizes = np.diff(np.append(mesh.starts, len(mesh.corners)))
+    starts, sizes = np.repeat(mesh.starts, sizes), np.repeat(sizes, sizes)
+    order = starts + (sizes - (np.arange(len(mesh.corners)) - starts)) % sizes
+
+    def turned(layer: Layer) -> Layer:
+        return replace(layer, data=layer.data[order]) if layer.domain == "CORNER" else layer
+
+    return replace(
+        made,
+        corners=mesh.corners[order],
+        normals=None if made.normals is None else turned(made.normals),
+        uvs=[turned(layer) for layer in mesh.uvs],
+        colors=[turned(layer) for layer in mesh.colors],
+        attributes=[turned(layer) for layer in mesh.attributes],
     )
 
 

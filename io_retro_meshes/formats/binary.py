@@ -68,9 +68,6 @@ class Reader:
     def u16(self, field: str) -> int:
         return int(self._scalar("H", 2, field))
 
-    def i16(self, field: str) -> int:
-        return int(self._scalar("h", 2, field))
-
     def u32(self, field: str) -> int:
         return int(self._scalar("I", 4, field))
 
@@ -139,9 +136,6 @@ class Writer:
 
     def u16(self, value: int) -> None:
         self._scalar("H", value)
-
-    def i16(self, value: int) -> None:
-        self._scalar("h", value)
 
     def u32(self, value: int) -> None:
         self._scalar("I", value)

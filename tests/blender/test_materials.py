@@ -98,10 +98,19 @@ def plain(material: Material) -> dict[str, Any]:
     )
 
 
+def collect_materials(
+    materials: list[Any], pixels: bool = False, uv_names: dict[str, list[str]] | None = None
+) -> tuple[list[Material], list[Image]]:
+    """The materials of the scene, and the images they use."""
+    from io_retro_meshes.blender.collect.images import ImageCollector
+    from io_retro_meshes.blender.collect.materials import collect_material
+
+    images = ImageCollector(pixels)
+    return [collect_material(each, images, (uv_names or {}).get(each.name, ())) for each in materials], images.images
+
+
 @pytest.mark.parametrize("material", MATERIALS, ids=lambda material: material.name)
 def test_there_and_back(blender: Any, pictures: list[Image], tmp_path: Path, material: Material) -> None:
-    from io_retro_meshes.blender.collect.materials import collect_materials
-
     built = build(Scene(images=pictures, materials=[material]), tmp_path)
     (found,), images = collect_materials(built)
     for layer in found.layers:
@@ -147,7 +156,6 @@ def test_dark_is_transparent_where_a_picture_has_no_alpha(blender: Any, tmp_path
 
 def test_pixels_come_and_go(blender: Any, tmp_path: Path) -> None:
     from io_retro_meshes.blender.collect.images import image_pixels, save_image
-    from io_retro_meshes.blender.collect.materials import collect_materials
 
     pixels = np.random.default_rng(1).integers(0, 256, (3, 5, 4), np.uint8)
     scene = Scene(images=[Image("made", pixels=pixels)], materials=[Material("m", layers=[Layer(0)], blend="ALPHA")])
@@ -217,8 +225,6 @@ def test_what_gltf_makes_of_them(blender: Any, pictures: list[Image], tmp_path: 
 
 def test_back_from_gltf(blender: Any, pictures: list[Image], tmp_path: Path) -> None:
     """Materials that another importer made, of what another exporter wrote."""
-    from io_retro_meshes.blender.collect.materials import collect_materials
-
     names = ["plain", "clear", "textured", "tinted", "everything", "mask", "unlit clear", "offset", "glow"]
     wanted = [material for material in MATERIALS if material.name in names]
     for material in build(Scene(images=pictures, materials=wanted), tmp_path):
@@ -254,8 +260,6 @@ class Made:
         self.texture = self.tree.add("ShaderNodeTexImage", image=bpy.data.images.load(str(tmp_path / "user.png")))
 
     def collect(self) -> tuple[Material, list[Image]]:
-        from io_retro_meshes.blender.collect.materials import collect_materials
-
         (found,), images = collect_materials([self.material])
         return found, images
 

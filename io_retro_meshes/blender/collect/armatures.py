@@ -47,13 +47,10 @@ def collect_armature(source: bpy.types.Object, evaluated: bpy.types.Object) -> n
     for number, bone in enumerate(bones):
         parent = index[bone.parent.name] if bone.parent is not None else -1
         local = np.linalg.pinv(posed[parent]) @ posed[number] if parent >= 0 else posed[number]
-        made = neutral.Bone(_file_name(bone), parent, binds[number].astype(np.float32), neutral.Transform.from_matrix(local))
+        made = neutral.Bone(
+            properties.file_name(bone), parent, binds[number].astype(np.float32), neutral.Transform.from_matrix(local)
+        )
         made.head = rest[number][:3, 3].astype(np.float32)
         made.settings = properties.collect(bone)
         found.append(made)
     return neutral.Armature(source.data.name, found)
-
-
-def _file_name(bone: bpy.types.Bone) -> str:
-    name = bone.retro_meshes.name
-    return name if name and bone.name.startswith(name.encode()[:59].decode("utf-8", "ignore")) else bone.name

@@ -7,7 +7,7 @@ What `build.materials` made comes back as it was. Of what others made, as much a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import bpy
@@ -25,25 +25,6 @@ from .wires import Source, Wire, active_output, blend_of
 MIXES = {"MULTIPLY": "MULTIPLY", "ADD": "ADD", "MIX": "ALPHA", "OVERLAY": "MULTIPLY_2X", "SCREEN": "ADD", "LINEAR_LIGHT": "ADD"}
 # Inputs of a Principled BSDF that textures go into, and what for.
 USES = {"Roughness": "ROUGHNESS", "Metallic": "METALLIC", "Specular IOR Level": "SPECULAR", "Emission Color": "EMISSION"}
-
-
-def collect_materials(
-    materials: Sequence[bpy.types.Material | None],
-    pixels: bool = False,
-    uv_names: Mapping[str, Sequence[str]] | None = None,
-) -> tuple[list[Material], list[scene.Image]]:
-    """A material for each of Blender's, and the images they use, with their pixels on request.
-
-    `uv_names` says which UV maps the meshes of a material have, by the material's name.
-    """
-    images = ImageCollector(pixels)
-    collected = [
-        Material("Default", floats(0.8, 0.8, 0.8, 1))
-        if material is None
-        else collect_material(material, images, (uv_names or {}).get(material.name, ()))
-        for material in materials
-    ]
-    return collected, images.images
 
 
 def collect_material(material: bpy.types.Material, images: ImageCollector, uv_names: Sequence[str] = ()) -> Material:

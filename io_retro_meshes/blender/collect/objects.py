@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ... import maths
+from ... import maths, surfaces
 from ... import scene as neutral
 from ...formats import FormatError
 from .. import compat, properties
@@ -50,7 +50,7 @@ class ObjectCollector:
         for source in _parents_first(chosen):
             self.index[source] = len(self.objects)
             self.objects.append(source)
-            self.scene.nodes.append(neutral.Node(file_name(source)))
+            self.scene.nodes.append(neutral.Node(properties.file_name(source)))
         with self._without_armature_modifiers(chosen):
             depsgraph = self.context.evaluated_depsgraph_get()
             for index in range(len(self.objects)):
@@ -218,7 +218,7 @@ class ObjectCollector:
         if wanted != mesh.materials:
             node.materials = wanted
         if rigged and not self.own_space:
-            self._bind(index, source, evaluated, mesh)
+            self._bind(index, source)
 
     def _add_mesh(self, source: bpy.types.Object, evaluated: bpy.types.Object, slots: list[Any]) -> int:
         with _evaluated_mesh(source, evaluated, self.options.use_modifiers) as data:
@@ -234,21 +234,16 @@ class ObjectCollector:
         self.scene.meshes.append(mesh)
         return len(self.scene.meshes) - 1
 
-    def _bind(self, index: int, source: bpy.types.Object, evaluated: bpy.types.Object, mesh: neutral.Mesh) -> None:
+    def _bind(self, index: int, source: bpy.types.Object) -> None:
         """Brings a rigged mesh into its armature's space, where its node then has nothing left to do."""
         node = self.scene.nodes[index]
-        matrix = node.transform.matrix
         rig = self.rigs[source]
         if any(_moves(each) for each in {source, *ancestors(source)} ^ {rig, *ancestors(rig)}):
             self.scene.warnings.append(
                 f'"{source.name}" does not go where its armature "{rig.name}" goes as an object: it moves by itself, or is not '
                 "parented to it. It was exported as if it were its child, at rest"
             )
-        mesh.positions = maths.transform_points(matrix, mesh.positions)
-        if mesh.normals is not None:
-            mesh.normals.data = maths.transform_normals(matrix, mesh.normals.data)
-        if np.linalg.det(matrix[:3, :3]) < 0:
-            _reverse_faces(mesh)
+        self.scene.meshes[node.mesh] = surfaces.moved(self.scene.meshes[node.mesh], node.transform.matrix)
         node.transform = neutral.Transform()
 
     def _material(self, material: bpy.types.Material | None) -> int:
@@ -288,12 +283,6 @@ class ObjectCollector:
 def _is_own_surface(instance: bpy.types.DepsgraphObjectInstance) -> bool:
     """Blender lists the surface of a curve or a text as an instance of it, without a number of its own."""
     return instance.instance_object == instance.parent and instance.persistent_id[1] == NO_NUMBER
-
-
-def file_name(source: Any) -> str:
-    """The name a file had for it, while Blender's is still that name with a number; else Blender's."""
-    name = source.retro_meshes.name
-    return name if name and source.name.startswith(name.encode()[:59].decode("utf-8", "ignore")) else source.name
 
 
 def _moves(source: bpy.types.Object) -> bool:
@@ -342,18 +331,6 @@ def _evaluated_mesh(source: bpy.types.Object, evaluated: bpy.types.Object, modif
         yield used.to_mesh()
     finally:
         used.to_mesh_clear()
-
-
-def _reverse_faces(mesh: neutral.Mesh) -> None:
-    """Turns every face round, keeping its first corner."""
-    sizes = np.diff(np.append(mesh.starts, len(mesh.corners)))
-    starts = np.repeat(mesh.starts, sizes)
-    within = np.arange(len(mesh.corners)) - starts
-    order = starts + (np.repeat(sizes, sizes) - within) % np.repeat(sizes, sizes)
-    mesh.corners = mesh.corners[order]
-    for layer in [mesh.normals, *mesh.uvs, *mesh.colors, *mesh.attributes]:
-        if layer is not None and layer.domain == "CORNER":
-            layer.data = layer.data[order]
 
 
 def _camera(source: bpy.types.Object, scene: bpy.types.Scene) -> neutral.Camera:

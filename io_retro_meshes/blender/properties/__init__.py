@@ -110,6 +110,12 @@ def collect(owner: Any) -> Settings:
     return found
 
 
+def file_name(source: Any) -> str:
+    """The name a file had for it, while Blender's is still that name with a number; else Blender's."""
+    name = source.retro_meshes.name
+    return name if name and source.name.startswith(name.encode()[:59].decode("utf-8", "ignore")) else source.name
+
+
 def _plain(value: Any) -> Any:
     """Arrays and colors as tuples."""
     return value if isinstance(value, str) or not hasattr(value, "__len__") else tuple(value)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ... import animation, maths, surfaces
-from ...scene import Bone, Channel, Clip, Floats, Ints, Layer, Mesh, Node, Scene, Skin, Track, Transform, matrices
+from ...scene import Bone, Channel, Clip, Floats, Ints, Mesh, Node, Scene, Skin, Track, Transform, matrices
 from ..binary import encode
 from . import document as b3d
 from .brushes import BrushTable
@@ -215,7 +215,7 @@ class _Exporter:
         self.files.append(made)
         if baked is not None:
             self.baked[index] = baked
-        parts = [_moved(self.part(part), self.placed(part, index, baked)) for part in self.skins[index]]
+        parts = [surfaces.moved(self.part(part), self.placed(part, index, baked)) for part in self.skins[index]]
         parts += [self.joined(part, baked) for part, (rig, _, _) in self.on_bones.items() if rig == index]
         mesh = surfaces.joined(parts)
         chunk, sources = mesh_chunk(mesh, self.brush, self.options, self.mirrored(index))
@@ -243,7 +243,7 @@ class _Exporter:
         matrix = armature.bones[number].bind @ matrix if armature else matrix
         count = len(mesh.positions)
         skin = Skin(rig, np.arange(count, dtype=np.int32), np.full(count, number, np.int32), np.ones(count, np.float32))
-        return _moved(replace(mesh, skin=skin), matrix if baked is None else baked.matrix @ matrix)
+        return surfaces.moved(replace(mesh, skin=skin), matrix if baked is None else baked.matrix @ matrix)
 
     def add_bones(self, index: int, made: b3d.Node, weights: list[b3d.Bone] | None) -> set[int]:
         """The armature's bones below a node; returns which of its chunks they are."""
@@ -341,25 +341,6 @@ def _local_binds(bones: list[Bone]) -> list[Floats | None]:
     size = np.maximum(np.abs(local).max((1, 2)), 1e-6)
     differs = np.abs(local - matrices([bone.transform for bone in bones])).max((1, 2)) > 1e-4 * size
     return [bind if differ else None for bind, differ in zip(local.astype(np.float32), differs, strict=True)]
-
-
-def _moved(mesh: Mesh, matrix: Floats) -> Mesh:
-    """A mesh of triangles in another space; where that is a mirrored one, they are turned round."""
-    if np.array_equal(matrix, np.eye(4)):
-        return mesh
-    moved = replace(mesh, positions=maths.transform_points(matrix, mesh.positions))
-    if mesh.normals is not None:
-        moved.normals = replace(mesh.normals, data=maths.transform_normals(matrix, mesh.normals.data))
-    if np.linalg.det(matrix[:3, :3]) >= 0:
-        return moved
-    order = np.arange(len(mesh.corners)).reshape(-1, 3)[:, VECTOR].reshape(-1)
-
-    def turned(layer: Layer) -> Layer:
-        return replace(layer, data=layer.data[order]) if layer.domain == "CORNER" else layer
-
-    normals = None if moved.normals is None else turned(moved.normals)
-    uvs, colors = ([turned(layer) for layer in layers] for layers in (mesh.uvs, mesh.colors))
-    return replace(moved, corners=mesh.corners[order], normals=normals, uvs=uvs, colors=colors)
 
 
 def _keys_chunk(frames: Ints, channels: dict[str, Floats]) -> b3d.Keys:
