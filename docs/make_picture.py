@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     parser.add_argument("picture", type=Path)
     parser.add_argument("--frames", type=int, nargs="+", default=[1], help="one model beside the other, each at its frame")
+    parser.add_argument("--action", help="what it plays; by default what it plays after an import")
     parser.add_argument("--angle", type=float, default=35.0, help="degrees the camera stands to the side of -Y")
     parser.add_argument("--height", type=float, default=20.0, help="degrees it looks down")
     parser.add_argument("--size", type=int, nargs=2, default=(1200, 600))
@@ -37,12 +38,21 @@ def main() -> None:
     if format is None:
         sys.exit(f"{arguments.model} is of no known format")
     getattr(bpy.ops.import_scene, format.id)(filepath=str(arguments.model.resolve()))
+    if arguments.action:
+        play(arguments.action)
     angle = math.radians(arguments.angle)
     across = Vector((math.cos(angle), math.sin(angle), 0))
     low, high = place_copies(arguments.frames, across)
     stage(low, high)
     camera(low, high, angle, math.radians(arguments.height), arguments.size)
     render(arguments.picture.resolve(), arguments.size)
+
+
+def play(name: str) -> None:
+    """Gives the armature another of its actions."""
+    rig = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
+    rig.animation_data.action = bpy.data.actions[name]
+    rig.animation_data.action_slot = bpy.data.actions[name].slots[0]
 
 
 def place_copies(frames: list[int], across: Vector) -> tuple[Vector, Vector]:

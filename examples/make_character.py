@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes fox.b3d and fox.png beside this file: a small fox with a skin, three animations and a painted texture.
 
-    python3 examples/make_character.py        (any Python 3.11 or newer with numpy, from the project's root)
+    python3 -m examples.make_character        (any Python 3.11 or newer with numpy, from the project's root)
 
 It is also an example of the library: the fox is a `Scene` in Blender's axes (Z up, looking along -Y), made of tubes round
 bones, and any format's `from_scene` turns it into a file.
@@ -9,20 +9,11 @@ bones, and any format's `from_scene` turns it into a file.
 
 from __future__ import annotations
 
-import struct
-import sys
-import zlib
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))  # the project's root, wherever this is run from
-
-from io_retro_meshes import surfaces  # noqa: E402
-from io_retro_meshes.formats import b3d  # noqa: E402
-from io_retro_meshes.scene import (  # noqa: E402
+from io_retro_meshes.formats import b3d
+from io_retro_meshes.scene import (
     Armature,
     Bone,
     Channel,
@@ -37,7 +28,10 @@ from io_retro_meshes.scene import (  # noqa: E402
     TextureLayer,
     Track,
     Transform,
+    surfaces,
 )
+
+from .saving import save_model, save_picture
 
 Array = npt.NDArray[np.float32]
 TURN = 2 * np.pi
@@ -235,19 +229,6 @@ def blend(colors: Array, other: tuple[int, int, int], value: Array, low: float, 
     return (colors * (1 - part) + np.array(other, np.float32) * part).astype(np.float32)
 
 
-def png(pixels: npt.NDArray[np.uint8]) -> bytes:
-    height, width = pixels.shape[:2]
-    rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], 1)
-
-    def chunk(tag: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + tag + data + struct.pack(">I", zlib.crc32(tag + data))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)) + chunk(b"IEND", b"")
-    )
-
-
 # ------------------------------------------------------------------------------------------------------------ movement
 
 CLIPS = {"idle": (1, 49), "walk": (50, 74), "wave": (75, 123)}  # each ends as it begins
@@ -331,10 +312,6 @@ def scene() -> Scene:
     )
 
 
-def main() -> None:
-    (HERE / "fox.png").write_bytes(png(paint()))
-    (HERE / "fox.b3d").write_bytes(b3d.write(b3d.from_scene(scene(), b3d.ExportOptions())))
-
-
 if __name__ == "__main__":
-    main()
+    save_picture("fox.png", paint()[::-1])
+    save_model("fox.b3d", b3d, scene())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes flower.dbo beside this file: a flower in a pot that sways in the wind, and opens and closes.
 
-    python3 examples/make_flower.py        (any Python 3.11 or newer with numpy, from the project's root)
+    python3 -m examples.make_flower        (any Python 3.11 or newer with numpy, from the project's root)
 
 The flower is one mesh with vertex colours on a rig of eighteen bones; the pot is one mesh with two materials; the two
 animations are clips of one timeline. No pictures are needed.
@@ -9,17 +9,11 @@ animations are clips of one timeline. No pictures are needed.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))  # the project's root, wherever this is run from
-
-from io_retro_meshes.formats import dbo  # noqa: E402
-from io_retro_meshes.scene import (  # noqa: E402
+from io_retro_meshes.formats import dbo
+from io_retro_meshes.scene import (
     COLOR_NAME,
     Armature,
     Bone,
@@ -35,6 +29,8 @@ from io_retro_meshes.scene import (  # noqa: E402
     Transform,
     floats,
 )
+
+from .saving import save_model
 
 Array = npt.NDArray[np.float32]
 TURN = 2 * np.pi
@@ -165,7 +161,7 @@ def pot() -> Mesh:
 
 def turns(frames: Array, axis: tuple[float, float, float], angles: Array, rest: Array) -> Track:
     """Turns about an axis of the bone, after its rest."""
-    from io_retro_meshes import maths
+    from io_retro_meshes.scene import maths
 
     q = np.c_[np.cos(angles / 2), np.sin(angles / 2)[:, None] * np.array(axis)].astype(np.float32)
     return Track(rotation=Channel(frames, maths.continuous(maths.quaternion_multiply(rest[None], q))))
@@ -202,4 +198,4 @@ def scene() -> Scene:
 
 
 if __name__ == "__main__":
-    (HERE / "flower.dbo").write_bytes(dbo.write(dbo.from_scene(scene())))
+    save_model("flower.dbo", dbo, scene())

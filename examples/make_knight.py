@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes knight.bin beside this file: a battle character for the Sega Saturn, with a sword, a shield and four animations.
 
-    python3 examples/make_knight.py        (any Python 3.11 or newer with numpy, from the project's root)
+    python3 -m examples.make_knight        (any Python 3.11 or newer with numpy, from the project's root)
 
 The console draws four-cornered polygons, each with the whole of a small picture or in one colour, and every part of a
 character is rigid on its bone. So the knight is made of lofts: rings of corners, with a picture for each side.
@@ -10,19 +10,13 @@ character is rigid on its bone. So the knight is made of lofts: rings of corners
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))  # the project's root, wherever this is run from
-
-from io_retro_meshes import maths  # noqa: E402
-from io_retro_meshes.formats import saturn  # noqa: E402
-from io_retro_meshes.scene import (  # noqa: E402
+from io_retro_meshes.formats import saturn
+from io_retro_meshes.scene import (
     Armature,
     Bone,
     Channel,
@@ -38,7 +32,10 @@ from io_retro_meshes.scene import (  # noqa: E402
     Track,
     Transform,
     floats,
+    maths,
 )
+
+from .saving import save_model
 
 Array = npt.NDArray[np.float32]
 Place = tuple[float, float, float]
@@ -378,10 +375,13 @@ def build() -> Scene:
     return scene
 
 
+def packed() -> Scene:
+    """The knight with his attack in a packed chunk, as in later games."""
+    scene = build()
+    for clip in scene.clips:
+        clip.settings = {"saturn": {"external": clip.name == "attack"}}
+    return scene
+
+
 if __name__ == "__main__":
-    document = saturn.from_scene(build())
-    for warning in document.warnings:
-        print(warning)
-    data = saturn.write(document)
-    (HERE / "knight.bin").write_bytes(data)
-    print("\n".join(saturn.summary(document)), f"{len(data)} bytes", sep="\n")
+    save_model("knight.bin", saturn, build())

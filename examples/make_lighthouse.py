@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes lighthouse.bgl and its textures beside this file: a lighthouse on its rock at dusk, boats, and a gull that flies.
 
-    python3 examples/make_lighthouse.py        (any Python 3.11 or newer with numpy, from the project's root)
+    python3 -m examples.make_lighthouse        (any Python 3.11 or newer with numpy, from the project's root)
 
 A whole scene as the engine takes it: a tree of objects, two cameras, lights, boats that share one geometry but not the
 material, Uber materials with colour and normal textures, glass, and a skeleton with an animation.
@@ -9,18 +9,11 @@ material, Uber materials with colour and normal textures, glass, and a skeleton 
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))  # the project's root, wherever this is run from
-
-from io_retro_meshes import png  # noqa: E402
-from io_retro_meshes.formats import bogle  # noqa: E402
-from io_retro_meshes.scene import (  # noqa: E402
+from io_retro_meshes.formats import bogle
+from io_retro_meshes.scene import (
     Armature,
     Bone,
     Camera,
@@ -40,7 +33,9 @@ from io_retro_meshes.scene import (  # noqa: E402
     floats,
     uv_name,
 )
-from io_retro_meshes.surfaces import smooth_normals  # noqa: E402
+from io_retro_meshes.scene.surfaces import smooth_normals
+
+from .saving import save_model, save_picture
 
 Array = npt.NDArray[np.float32]
 TURN = 2 * np.pi
@@ -262,15 +257,7 @@ def scene() -> Scene:
     return made
 
 
-def main() -> None:
-    document = bogle.from_scene(scene(), bogle.ExportOptions(file_layout="ANIM"))
-    assert not document.warnings, document.warnings
-    (HERE / "lighthouse.bgl").write_bytes(bogle.write(document))
-    folder = HERE / bogle.TEXTURE_FOLDER
-    folder.mkdir(exist_ok=True)
-    for name, pixels in pictures().items():
-        (folder / f"{name}.png").write_bytes(png.encode(pixels))
-
-
 if __name__ == "__main__":
-    main()
+    save_model("lighthouse.bgl", bogle, scene(), file_layout="ANIM")
+    for name, pixels in pictures().items():
+        save_picture(f"{bogle.texture_folder}/{name}{bogle.texture_extension}", pixels)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes robot.bo3d beside this file: a clockwork robot with a balloon, painted with vertex colours.
 
-    python3 examples/make_robot.py        (any Python 3.11 or newer with numpy, from the project's root)
+    python3 -m examples.make_robot        (any Python 3.11 or newer with numpy, from the project's root)
 
 Every part of a robot follows one bone, which is just what the bOGL engine can do. It walks on frames 1 to 25 and waves on
 frames 25 to 49.
@@ -10,17 +10,12 @@ frames 25 to 49.
 from __future__ import annotations
 
 import itertools
-import sys
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))  # the project's root, wherever this is run from
-
-from io_retro_meshes.formats import bo3d  # noqa: E402
-from io_retro_meshes.scene import (  # noqa: E402
+from io_retro_meshes.formats import bo3d
+from io_retro_meshes.scene import (
     Armature,
     Bone,
     Channel,
@@ -34,6 +29,8 @@ from io_retro_meshes.scene import (  # noqa: E402
     Track,
     Transform,
 )
+
+from .saving import save_model
 
 Array = npt.NDArray[np.float32]
 Color = tuple[int, int, int]
@@ -227,11 +224,5 @@ def scene() -> Scene:
     return Scene(nodes, meshes, [paint, rubber], timeline=Clip("Animation", 1, LAST, tracks()), fps=24.0)
 
 
-def main() -> None:
-    document = bo3d.from_scene(scene(), bo3d.ExportOptions(half_floats=True))
-    (HERE / "robot.bo3d").write_bytes(bo3d.write(document))
-    print(*document.warnings, sep="\n")
-
-
 if __name__ == "__main__":
-    main()
+    save_model("robot.bo3d", bo3d, scene(), half_floats=True)
