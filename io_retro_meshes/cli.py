@@ -19,42 +19,64 @@ from typing import Any
 if __name__ == "__main__":  # run by its path: be a part of the package all the same
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     __package__ = "io_retro_meshes"
+    from .batch import interrupts
 
-from . import batch
-from .batch import FOREIGN_OUTPUTS, UsageError, format_of
-from .formats import FORMATS, FormatError
+    interrupts.install()  # before numpy and the rest are loaded: that takes a while
+
+from .batch import choices, profiles
+from .batch.job import UsageError
+from .batch.kinds import format_of, outputs
+from .batch.plan import Plan, make_target
+from .batch.report import wants_thumbnails
+from .batch.session import Manner
+from .batch.session import convert as convert_all
+from .formats import FormatError
 
 # ------------------------------------------------------------------------------------------------------------- convert
 
 
 def convert(arguments: argparse.Namespace) -> int:
-    options = dict(_option(text) for text in arguments.option)
-    if arguments.texture_folder:
-        options["texture_folder"] = str(Path(arguments.texture_folder).resolve())
-    jobs = batch.plan(arguments.inputs, arguments.output, arguments.to, options)
-    todo = [job for job in jobs if not (arguments.skip_existing and Path(job.target).exists())]
-    workers = min(arguments.jobs, len(todo))
-    failed = 0
-    for number, job in enumerate(batch.in_workers(todo, workers) if workers > 1 else map(batch.do, todo), 1):
-        print(f"[{number}/{len(todo)}] {job.source} -> {'FAILED: ' + job.error if job.error else job.target}")
-        for warning in job.warnings:
-            print(f"    warning: {warning}")
-        sys.stdout.flush()
-        failed += bool(job.error)
-    if len(jobs) > 1:
-        print(f"{len(todo) - failed} converted, {failed} failed, {len(jobs) - len(todo)} were there already.")
-    return 1 if failed else 0
+    profile = profiles.load(arguments.profile) if arguments.profile else profiles.Profile()
+    folders = [*profile.texture_folders, *arguments.texture_folder]
+    plan = Plan(
+        arguments.inputs,
+        arguments.output,
+        make_target(arguments.to or profile.to, arguments.output),
+        files_from=arguments.files_from,
+        shard=_shard(arguments.shard),
+        options=dict(choices.split(text) for text in arguments.option),
+        usual=profile.options,
+        texture_folders=[os.path.abspath(folder) for folder in folders],
+        through_blender=arguments.through_blender,
+        thumbnails=wants_thumbnails(arguments.report),
+        debug=arguments.debug,
+    )
+    manner = Manner(
+        jobs=arguments.jobs,
+        timeout=arguments.timeout,
+        report=arguments.report,
+        cluster=arguments.cluster,
+        skip_existing=arguments.skip_existing,
+        dry_run=arguments.dry_run,
+        quiet=arguments.quiet,
+    )
+    return convert_all(plan, manner)
 
 
-def _option(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise UsageError(f"an option is NAME=VALUE, not {text}")
-    return name, value
+def _shard(text: str | None) -> tuple[int, int]:
+    """K of N, as "2/8"; 0 is another name for the last."""
+    if text is None:
+        return 0, 1
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal() and int(number) <= int(count) and int(count)):
+        raise UsageError(f"a shard is K/N with K from 1 to N, not {text}")
+    return int(number), int(count)
 
 
 def work(arguments: argparse.Namespace) -> int:
-    batch.work()
+    from .batch import worker
+
+    worker.work(arguments.timeout, arguments.through_blender)
     return 0
 
 
@@ -67,14 +89,14 @@ def look(path: Path) -> dict[str, Any]:
     if kind is None:
         raise FormatError("not a file of a known format", file=str(path))
     data = path.read_bytes()
-    document = kind.module.read(data)
+    document = kind.read(data)
     return {
         "format": kind.id,
         "label": kind.label,
         "bytes": len(data),
         "document": document,
         "data": data,
-        "module": kind.module,
+        "kind": kind,
     }
 
 
@@ -84,14 +106,14 @@ def info_of(path: Path) -> dict[str, Any]:
     return {
         "file": str(path),
         **{name: found[name] for name in ("format", "label", "bytes")},
-        "summary": found["module"].summary(document),
+        "summary": found["kind"].summary(document),
         "warnings": list(document.warnings),
     }
 
 
 def check_of(path: Path) -> dict[str, Any]:
     found = look(path)
-    data, again = found["data"], found["module"].write(found["document"])
+    data, again = found["data"], found["kind"].write(found["document"])
     report = {"file": str(path), "format": found["format"], "bytes": len(data), "warnings": list(found["document"].warnings)}
     if again != data:
         same = next((at for at, (a, b) in enumerate(zip(data, again, strict=False)) if a != b), min(len(data), len(again)))
@@ -135,26 +157,21 @@ def check(arguments: argparse.Namespace) -> int:
 # ------------------------------------------------------------------------------------------------------------ the rest
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """The options of all formats come after those of the command; they are listed only when somebody asks."""
+
+    def format_help(self) -> str:
+        return super().format_help() + "\n" + choices.listing() + "\n"
+
+
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="retro_meshes", description="Converts and inspects the 3D models of old engines.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-
-    one = commands.add_parser("convert", help="convert files, folders of files, or patterns")
-    one.add_argument(
-        "inputs", nargs="+", metavar="IN", help="a file, a folder (with all that is below it) or a pattern like '*.b3d'"
-    )
-    one.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write, or the folder to write into")
-    one.add_argument("--to", choices=[*FOREIGN_OUTPUTS, *FORMATS], help="the format; by default the one of OUT's extension")
-    one.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the import or export dialog"
-    )
-    one.add_argument("--texture-folder", metavar="DIR", help="where to look for textures as well")
-    one.add_argument("--jobs", type=int, default=1, metavar="N", help="how many files at once")
-    group = one.add_mutually_exclusive_group()
-    group.add_argument("--overwrite", action="store_true", help="write over files that are there (this is the default)")
-    group.add_argument("--skip-existing", action="store_true", help="leave files that are there as they are")
+    one = commands.add_parser("convert", help="convert files, folders of files, or patterns", formatter_class=_Help)
+    _add_what(one)
+    _add_how(one)
+    _add_told(one)
     one.set_defaults(run=convert)
-
     for name, run, words in (
         ("info", info, "say what is in a file"),
         ("check", check, "read a file, and see whether writing it gives the same bytes"),
@@ -163,9 +180,47 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument("files", nargs="+", metavar="FILE")
         one.add_argument("--json", action="store_true", help="for programs to read")
         one.set_defaults(run=run)
-
-    commands.add_parser("work").set_defaults(run=work)
+    one = commands.add_parser("work")  # what `convert` starts
+    one.add_argument("--timeout", type=float, default=0.0)
+    one.add_argument("--through-blender", action="store_true")
+    one.set_defaults(run=work)
     return top
+
+
+def _add_what(one: argparse.ArgumentParser) -> None:
+    one.add_argument("inputs", nargs="*", metavar="IN", help="files, folders (with all below them), patterns like '*.b3d'")
+    one.add_argument("--files-from", metavar="FILE", help="convert what this list names, a line each; - is standard input")
+    one.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write, or the folder to write into")
+    one.add_argument("--to", choices=outputs(), help="the format; by default the one of OUT's extension")
+    one.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of a format, see the list below"
+    )
+    one.add_argument(
+        "--profile", metavar="NAME|FILE.toml", help=f"a format and its options: {', '.join(profiles.shipped())}, or a file"
+    )
+    one.add_argument("--texture-folder", action="append", default=[], metavar="DIR", help="where to look for textures as well")
+    one.add_argument("--through-blender", action="store_true", help="also what could be converted without it")
+
+
+def _add_how(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--jobs", type=int, metavar="N", help="how many files at once (default: as many as there are cores)")
+    one.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds a file may take (default 120; 0: any)")
+    one.add_argument("--shard", metavar="K/N", help="only part K of N equal parts, for N machines or runs")
+    one.add_argument("--cluster", metavar="ADDRESS", help="have a Dask scheduler's workers do it: tcp://host:8786")
+    group = one.add_mutually_exclusive_group()
+    group.add_argument("--overwrite", action="store_true", help="write over files that are there (this is the default)")
+    group.add_argument(
+        "--skip-existing",
+        action="store_true",
+        help="leave what is there, unless its source, options or version changed",
+    )
+
+
+def _add_told(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--report", metavar="FILE", help="write a report: .json, .jsonl (line by line), or .html (with pictures)")
+    one.add_argument("--dry-run", action="store_true", help="only say what would be converted into what")
+    one.add_argument("--quiet", action="store_true", help="tell failures only")
+    one.add_argument("--debug", action="store_true", help="tell failures with all that a developer wants to know")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -188,23 +243,6 @@ def script() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
-
-
-_command: Any = None
-
-
-def register() -> None:
-    """Makes `blender --command retro_meshes …` work."""
-    global _command
-    import bpy
-
-    _command = bpy.utils.register_cli_command("retro_meshes", main)
-
-
-def unregister() -> None:
-    import bpy
-
-    bpy.utils.unregister_cli_command(_command)
 
 
 if __name__ == "__main__":

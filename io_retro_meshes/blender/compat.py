@@ -54,6 +54,16 @@ def slot_is_for(slot: Any, owner: bpy.types.ID) -> bool:
     return bool(slot.target_id_type == owner.id_type and slot.name_display == owner.name)
 
 
+def slot_for(action: bpy.types.Action, owner: bpy.types.ID, names: list[str]) -> Any:
+    """The slot for an object of one of these names, in this order; None also before slots."""
+    slots = [slot for slot in action.slots if slot.target_id_type == owner.id_type] if HAS_SLOTS else []
+    return next((slot for name in names if name for slot in slots if slot.name_display == name), None)
+
+
+def only_slot(action: bpy.types.Action) -> Any:
+    return action.slots[0] if HAS_SLOTS and len(action.slots) == 1 else None
+
+
 def actions_of(owner: bpy.types.ID) -> list[tuple[bpy.types.Action, Any]]:
     """The actions that are about this object, each with its slot; before slots, the assigned one and the parts of it."""
     if HAS_SLOTS:
@@ -130,6 +140,14 @@ def set_blended(material: bpy.types.Material, blended: bool) -> None:
 
 def is_blended(material: bpy.types.Material) -> bool:
     return material.surface_render_method == "BLENDED"
+
+
+# ---------------------------------------------------------------------------------------------------------- properties
+
+
+def raw_properties(group: bpy.types.PropertyGroup, create: bool = False) -> Any:
+    """What a group holds by name, whether or not there is a property that reads it. Since 5.0 that is kept apart."""
+    return group.bl_system_properties_get(do_create=create) if bpy.app.version >= (5, 0, 0) else group
 
 
 # ------------------------------------------------------------------------------------------------------------- presets

@@ -1,47 +1,35 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The table of formats. A new format is one new folder and one new line here.
 
-Every format package has the same face:
-
-    read(data: bytes) -> Document           raises FormatError and nothing else; Document.warnings says what was odd
-    write(document) -> bytes                the very bytes that were read, for a document that was not changed
-    sniff(data: bytes) -> bool              do these first bytes look like this format?
-    to_scene(document, ImportOptions()) -> Scene
-    from_scene(scene, ExportOptions()) -> Document
-    summary(document) -> list[str]          what is in the file, a line each, for people
+`formats.b3d` is the face of the format in the folder b3d, as format.py declares it: `formats.b3d.read(data)` and so on.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from types import ModuleType
+from typing import Any
 
-from . import b3d, bo3d, bogle, dbo, saturn
-from .binary import FormatError
+from .b3d import FORMAT as b3d
+from .bo3d import FORMAT as bo3d
+from .bogle import FORMAT as bogle
+from .dbo import FORMAT as dbo
+from .errors import FormatError as FormatError
+from .format import Format
+from .gltf import FORMAT as gltf
+from .saturn import FORMAT as saturn
 
-__all__ = ["FORMATS", "Format", "FormatError", "b3d", "bo3d", "bogle", "dbo", "saturn", "sniff"]
+AnyFormat = Format[Any, Any, Any]
 
-
-@dataclass(frozen=True)
-class Format:
-    id: str  # also the name of the operators: import_scene.<id>
-    label: str
-    extensions: tuple[str, ...]
-    module: ModuleType
-
-
-FORMATS: dict[str, Format] = {
-    entry.id: entry
-    for entry in (
-        Format("b3d", "Blitz3D", (".b3d",), b3d),
-        Format("bo3d", "BO3D", (".bo3d",), bo3d),
-        Format("bogle", "BOGLE", (".bgl",), bogle),
-        Format("dbo", "Dark Basic Pro", (".dbo",), dbo),
-        Format("saturn", "Saturn Battle Character", (".bin",), saturn),
-    )
-}
+FORMATS: dict[str, AnyFormat] = {entry.id: entry for entry in tuple(globals().values()) if isinstance(entry, Format)}
+# Those that Blender gets operators, menus and settings for.
+MENU_FORMATS: dict[str, AnyFormat] = {entry.id: entry for entry in FORMATS.values() if entry.in_menus}
 
 
-def sniff(data: bytes) -> Format | None:
+def sniff(data: bytes) -> AnyFormat | None:
     """The format whose file this is by its first bytes, whatever it is called."""
-    return next((entry for entry in FORMATS.values() if entry.module.sniff(data)), None)
+    return next((entry for entry in FORMATS.values() if entry.sniff(data)), None)
+
+
+def by_extension(suffix: str) -> AnyFormat | None:
+    """The format that files with this extension (".b3d") are of, unless other programs use it, too."""
+    known = (entry for entry in FORMATS.values() if not entry.shared_extension)
+    return next((entry for entry in known if suffix.lower() in (*entry.extensions, *entry.import_extensions)), None)

@@ -8,31 +8,15 @@ which field is wrong. Nothing here allocates before the bytes are known to be th
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .errors import FormatError
+
 Array = npt.NDArray[Any]
-
-
-class FormatError(ValueError):
-    """The bytes are not a usable file of the format. Says which file, where in it, and which field."""
-
-    def __init__(self, message: str, *, offset: int | None = None, field: str = "", file: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.offset = offset
-        self.field = field
-        self.file = file
-
-    def __str__(self) -> str:
-        place = [self.file] if self.file else []
-        if self.offset is not None:
-            place.append(f"offset {self.offset} (0x{self.offset:X})")
-        if self.field:
-            place.append(self.field)
-        return ": ".join([", ".join(place), self.message]) if place else self.message
 
 
 class Reader:
@@ -171,6 +155,13 @@ def decode(text: bytes) -> str:
         except UnicodeDecodeError:
             continue
     return text.decode("latin-1")
+
+
+def decoder(encoding: str) -> Callable[[bytes], str]:
+    """How to decode the names of a file: with the code page that the user chose, or as `decode` does for "AUTO"."""
+    if encoding == "AUTO":
+        return decode
+    return lambda text: text.decode(encoding, "replace")
 
 
 def encode(text: str) -> bytes:

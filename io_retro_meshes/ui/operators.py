@@ -1,30 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all import and export operators share. A format's own module adds its name, its options and how they are drawn."""
+"""The import and export operators: one pair a format, made from the table of formats and its options."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import CollectionProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
-from ..blender import files
-from ..blender.build import BuildOptions
-from ..blender.collect import CollectOptions
-from ..formats import FORMATS, FormatError
+from ..blender.properties import make_property
+from ..formats import MENU_FORMATS, AnyFormat, FormatError
+from ..formats.options import Option, options_of
 
 LOG_NAME = "Retro Meshes Log"
-
-
-def _options(operator: Any, *kinds: Any) -> dict[str, Any]:
-    """The operator's properties that are fields of these option classes."""
-    names = {field.name for kind in kinds for field in fields(kind)}
-    known = operator.properties.bl_rna.properties  # those of the operator itself are the class's own
-    return {name: getattr(operator, name) for name in names if name in known}
 
 
 def report_warnings(operator: bpy.types.Operator, warnings: list[str], title: str) -> None:
@@ -47,71 +38,52 @@ def chosen_path(*parts: str) -> Path:
     return Path(bpy.path.abspath(os.path.join(*parts)))
 
 
-def panel(operator: Any, layout: bpy.types.UILayout, title: str, toggle: str = "") -> bpy.types.UILayout | None:
-    """A group of options that can be folded away; None while it is. With a toggle in its header, it greys out with it."""
-    name = f"{operator.bl_idname}_{title}".replace(".", "_").replace(" ", "_").lower()
-    header, body = layout.panel(name, default_closed=False)
-    if toggle:
-        header.use_property_split = False
-        header.prop(operator, toggle, text="")
-        if body:
-            body.active = getattr(operator, toggle)
-    header.label(text=title)
-    return body
-
-
 class Dialog:
-    """The options as panels. A format adds its own to each."""
+    """The options as panels that can be folded away. An option that switches its panel stands in the header."""
 
-    def split_layout(self) -> bpy.types.UILayout:
-        self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
-        return self.layout
+    format: ClassVar[AnyFormat]
+    choices: ClassVar[tuple[Option, ...]]
 
-    def draw_model(self, layout: bpy.types.UILayout) -> None:
-        pass
+    def chosen(self) -> dict[str, Any]:
+        return {option.name: getattr(self, option.name) for option in self.choices}
 
-    def draw_animation(self, layout: bpy.types.UILayout) -> None:
-        pass
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        shown = [option for option in self.choices if not option.hidden]
+        for title in dict.fromkeys(option.panel for option in shown):
+            self.draw_panel(layout, title, [option for option in shown if option.panel == title])
 
-    def draw_textures(self, layout: bpy.types.UILayout) -> None:
-        pass
-
-
-def encoding_option() -> Any:
-    """For formats whose names may be in any code page."""
-    return EnumProperty(
-        name="Names In",
-        description="The code page of the names in the file",
-        items=[
-            ("AUTO", "Automatic", "UTF-8 where it is that, else Western European"),
-            ("cp1252", "Western European", "Windows-1252"),
-            ("cp1250", "Central European", "Windows-1250"),
-            ("cp1251", "Cyrillic", "Windows-1251"),
-            ("cp932", "Japanese", "Shift JIS"),
-        ],
-        default="AUTO",
-    )
+    def draw_panel(self, layout: bpy.types.UILayout, title: str, options: list[Option]) -> None:
+        switch = next((option for option in options if option.enables), None)
+        if [switch] == options:
+            layout.prop(self, switch.name)
+            return
+        name = f"{self.bl_idname}_{title}".replace(".", "_").lower()
+        header, body = layout.panel(name, default_closed=False)
+        if switch is not None:
+            header.use_property_split = False
+            header.prop(self, switch.name, text="")
+        header.label(text=title)
+        if body is None:
+            return
+        body.active = switch is None or getattr(self, switch.name)
+        column = body.column(heading="Limit to" if title == "Include" else "")
+        for option in options:
+            if option is not switch:
+                row = column.row()
+                row.active = option.needs is None or getattr(self, option.needs[0]) in option.needs[1]
+                row.prop(self, option.name)
 
 
 class Importer(Dialog, ImportHelper):
     """Base of the import operators."""
 
-    format_id = ""
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
+    bl_options: ClassVar[set[str]] = {"REGISTER", "UNDO", "PRESET"}
 
     files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"HIDDEN", "SKIP_SAVE"})
     directory: StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
-    scale: FloatProperty(
-        name="Scale", description="Size of the model in Blender for one unit of the file", default=1.0, min=1e-6, soft_max=100.0
-    )
-    use_animation: BoolProperty(name="Animation", description="Import the animation as actions", default=True)
-    use_textures: BoolProperty(name="Textures", description="Look for the texture files and load them", default=True)
-    texture_folder: StringProperty(
-        name="Texture Folder",
-        description="Also look for textures here, after the model's own folder",
-        subtype="DIR_PATH",
-    )
 
     def paths(self) -> list[Path]:
         if self.files and self.directory:
@@ -122,8 +94,8 @@ class Importer(Dialog, ImportHelper):
         return self.invoke_popup(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        entry = FORMATS[self.format_id]
-        options = _options(self, BuildOptions, entry.module.ImportOptions)
+        from ..blender import files  # numpy and the readers are loaded with it: not before they are needed
+
         paths = self.paths()
         if not paths:
             self.report({"ERROR"}, "No file was chosen")
@@ -135,7 +107,7 @@ class Importer(Dialog, ImportHelper):
         for number, path in enumerate(paths):
             manager.progress_update(number)
             try:
-                found = files.import_file(context, entry, path, **options)
+                found = files.import_file(context, self.format, path, **self.chosen())
                 warnings += [f"{path.name}: {warning}" if len(paths) > 1 else warning for warning in found]
             except FormatError as error:
                 errors.append(str(error))
@@ -147,85 +119,22 @@ class Importer(Dialog, ImportHelper):
             self.report({"ERROR"}, showable("\n".join(errors)))
         return {"CANCELLED"} if len(errors) == len(paths) else {"FINISHED"}
 
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.split_layout()
-        if body := panel(self, layout, "Model"):
-            body.prop(self, "scale")
-            self.draw_model(body)
-        if type(self).draw_animation is Dialog.draw_animation:
-            layout.prop(self, "use_animation")
-        elif body := panel(self, layout, "Animation", "use_animation"):
-            self.draw_animation(body)
-        if body := panel(self, layout, "Textures", "use_textures"):
-            body.prop(self, "texture_folder")
-            self.draw_textures(body)
-
 
 class Exporter(Dialog, ExportHelper):
     """Base of the export operators."""
 
-    format_id = ""
-    bl_options = {"REGISTER", "PRESET"}
-
-    use_selection: BoolProperty(name="Selected Objects", description="Export only what is selected", default=False)
-    use_visible: BoolProperty(name="Visible Objects", description="Leave out what is hidden", default=True)
-    use_active_collection: BoolProperty(
-        name="Active Collection", description="Export only the active collection and those inside it", default=False
-    )
-    collection: StringProperty(
-        name="Collection", description="Export only this collection and those inside it", options={"HIDDEN"}
-    )
-    scale: FloatProperty(
-        name="Scale", description="Size in the file of one unit in Blender", default=1.0, min=1e-6, soft_max=100.0
-    )
-    use_modifiers: BoolProperty(
-        name="Apply Modifiers",
-        description="Export meshes as their modifiers make them (armatures stay armatures)",
-        default=True,
-    )
-    animation: EnumProperty(
-        name="Animation",
-        description="What of the animation is exported",
-        items=[
-            ("AUTO", "Automatic", "The timeline of an imported file with its sequences; else all actions, or the only one"),
-            ("ACTIONS", "All Actions", "Every action that fits an exported object, one after the other, each under its name"),
-            ("ACTIVE", "Active Action", "Only the actions that are assigned now, at their own frames"),
-            ("SCENE", "Scene Range", "What plays from the scene's first to its last frame: NLA, constraints and drivers"),
-            ("NONE", "None", "No animation"),
-        ],
-        default="AUTO",
-    )
-    key_tolerance: FloatProperty(
-        name="Key Tolerance",
-        description="Leave out keys that the others give back this well: a part of the model's size, or radians. 0 keeps a key "
-        "on every frame",
-        default=0.00001,
-        min=0.0,
-        soft_max=0.01,
-        precision=5,
-    )
-    textures: EnumProperty(
-        name="Textures",
-        description="How textures are named in the file",
-        items=[
-            ("BASENAME", "File Name", "Only the name: the engine looks beside the model"),
-            ("RELATIVE", "Relative Path", "The path from the exported file to the picture"),
-            ("COPY", "Copy", "Only the name, and the picture is copied beside the exported file"),
-            ("NONE", "None", "No textures at all"),
-        ],
-        default="BASENAME",
-    )
+    bl_options: ClassVar[set[str]] = {"REGISTER", "PRESET"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        entry = FORMATS[self.format_id]
-        options = _options(self, CollectOptions, entry.module.ExportOptions)
+        from ..blender import files
+
         path = chosen_path(self.filepath)
         if not self.filepath or path.is_dir():
             self.report({"ERROR"}, "No file was chosen")
             return {"CANCELLED"}
         context.window_manager.progress_begin(0, 1)
         try:
-            warnings = files.export_file(context, entry, path, **options)
+            warnings = files.export_file(context, self.format, path, **self.chosen())
         except FormatError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -237,23 +146,32 @@ class Exporter(Dialog, ExportHelper):
         report_warnings(self, warnings, f"Exported {path.name}")
         return {"FINISHED"}
 
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.split_layout()
-        if body := panel(self, layout, "Include"):
-            column = body.column(heading="Limit to")
-            column.prop(self, "use_selection")
-            column.prop(self, "use_visible")
-            column.prop(self, "use_active_collection")
-        if body := panel(self, layout, "Model"):
-            body.prop(self, "scale")
-            body.prop(self, "use_modifiers")
-            self.draw_model(body)
-        if body := panel(self, layout, "Animation"):
-            body.prop(self, "animation")
-            column = body.column()
-            column.active = self.animation != "NONE"
-            column.prop(self, "key_tolerance")
-            self.draw_animation(column)
-        if body := panel(self, layout, "Textures"):
-            body.prop(self, "textures")
-            self.draw_textures(body)
+
+def _operator(entry: AnyFormat, base: type, verb: str, tip: str, choices: type) -> type:
+    options = tuple(options_of(choices))
+    annotations = {option.name: make_property(option) for option in options}
+    extensions = (*entry.extensions, *(entry.import_extensions if verb == "import" else ()))
+    pattern = ";".join(f"*{extension}" for extension in extensions)
+    annotations["filter_glob"] = StringProperty(default=pattern, options={"HIDDEN"})
+    return type(
+        f"{verb.upper()}_SCENE_OT_{entry.id}",
+        (bpy.types.Operator, base),
+        {
+            "__doc__": tip,
+            "__annotations__": annotations,
+            "bl_idname": f"{verb}_scene.{entry.id}",
+            "bl_label": f"{verb.title()} {entry.label}",
+            "filename_ext": entry.extensions[0],
+            "format": entry,
+            "choices": options,
+        },
+    )
+
+
+def operator_classes() -> list[type]:
+    """An import and an export operator for every format of the table."""
+    made = []
+    for entry in MENU_FORMATS.values():
+        made.append(_operator(entry, Importer, "import", entry.import_tip, entry.ImportOptions))
+        made.append(_operator(entry, Exporter, "export", entry.export_tip, entry.ExportOptions))
+    return made

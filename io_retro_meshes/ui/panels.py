@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 
-from ..blender.properties import FORMAT_GROUPS
-from ..formats import FORMATS
+from ..blender import properties
+from ..formats import MENU_FORMATS
 
 # The type of datablock, the tab of the Properties editor, and where the context has it.
 TABS = {
@@ -39,28 +39,65 @@ class RetroPanel:
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        datablock = getattr(context, TABS[self.owner][1])
-        for format_id, groups in FORMAT_GROUPS.items():
-            if self.owner not in groups:
-                continue
-            header, body = layout.panel(f"retro_{format_id}_{self.owner}", default_closed=True)
-            header.label(text=FORMATS[format_id].label)
+        draw_groups(layout, _datablock(context, self.owner), self.owner)
+
+
+def draw_groups(layout: bpy.types.UILayout, datablock: Any, owner: str) -> None:
+    """A panel for each format whose settings the datablock has, and a menu of the others."""
+    entries = [entry for entry in MENU_FORMATS.values() if owner in entry.settings]
+    for entry in entries:
+        if properties.has_settings(datablock, entry.id):
+            header, body = layout.panel(f"retro_{entry.id}_{owner}")
+            header.label(text=entry.label)
             if body:
-                draw_group(body, getattr(datablock, f"retro_{format_id}"))
+                draw_group(body, getattr(datablock, f"retro_{entry.id}"))
+    if not all(properties.has_settings(datablock, entry.id) for entry in entries):
+        layout.operator_menu_enum(AddSettings.bl_idname, "format", text="Add Settings for…").owner = owner
 
 
 def draw_group(layout: bpy.types.UILayout, group: Any) -> None:
-    """Every setting; toggles of bits in two columns of their own."""
-    properties = group.bl_rna.properties
-    for name in group.__annotations__:
-        if not properties[name].is_skip_save:
+    """Every setting; toggles of bits in two columns of their own; the number of an enumeration where it has no name."""
+    known = group.bl_rna.properties
+    names = [name for name in group.__annotations__ if not known[name].is_hidden]
+    for name in names:
+        of = name.removesuffix("_number")
+        spare = of != name and of in names and getattr(group, of) != properties.OTHER
+        if not known[name].is_skip_save and not spare:
             layout.prop(group, name)
-    toggles = [name for name in group.__annotations__ if properties[name].is_skip_save]
+    toggles = [name for name in names if known[name].is_skip_save]
     if toggles:
         grid = layout.grid_flow(columns=2, align=True)
         grid.use_property_split = False
         for name in toggles:
             grid.prop(group, name, toggle=True)
+
+
+def _datablock(context: bpy.types.Context, owner: str) -> Any:
+    """The datablock of that type that the user is looking at."""
+    return getattr(context, "active_node" if owner == "ShaderNodeTexImage" else TABS[owner][1], None)
+
+
+class AddSettings(bpy.types.Operator):
+    """Show the settings of a format here, and write them to files of that format"""
+
+    bl_idname = "wm.retro_add_settings"
+    bl_label = "Add Settings for a Format"
+    bl_options = {"REGISTER", "UNDO"}
+
+    owner: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    format: bpy.props.EnumProperty(
+        name="Format",
+        description="The format whose settings are added",
+        items=[(entry.id, entry.label, entry.used_by) for entry in MENU_FORMATS.values() if entry.settings],
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        datablock = _datablock(context, self.owner)
+        if datablock is None or self.owner not in MENU_FORMATS[self.format].settings:
+            self.report({"WARNING"}, f"{MENU_FORMATS[self.format].label} has no settings for this")
+            return {"CANCELLED"}
+        properties.add_settings(datablock, self.format)
+        return {"FINISHED"}
 
 
 class NODE_PT_retro(bpy.types.Panel):
@@ -80,12 +117,27 @@ class NODE_PT_retro(bpy.types.Panel):
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        for format_id, groups in FORMAT_GROUPS.items():
-            if "ShaderNodeTexImage" in groups:
-                header, body = layout.panel(f"retro_{format_id}_texture", default_closed=True)
-                header.label(text=FORMATS[format_id].label)
-                if body:
-                    draw_group(body, getattr(context.active_node, f"retro_{format_id}"))
+        draw_groups(layout, context.active_node, "ShaderNodeTexImage")
+
+
+class DOPESHEET_PT_retro(bpy.types.Panel):
+    """The settings of the action that is edited."""
+
+    bl_label = "Retro Meshes"
+    bl_space_type = "DOPESHEET_EDITOR"
+    bl_region_type = "UI"
+    bl_category = "Action"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return getattr(context, "active_action", None) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        draw_groups(layout, context.active_action, "Action")
 
 
 def _panel(owner: str) -> type:
@@ -96,8 +148,6 @@ def _panel(owner: str) -> type:
     )
 
 
-def _owners() -> list[str]:
-    return [owner for owner in TABS if any(owner in groups for groups in FORMAT_GROUPS.values())]
-
-
-CLASSES = (*(_panel(owner) for owner in _owners()), NODE_PT_retro)
+def panel_classes() -> list[type]:
+    owners = [owner for owner in TABS if any(owner in entry.settings for entry in MENU_FORMATS.values())]
+    return [AddSettings, *(_panel(owner) for owner in owners), NODE_PT_retro, DOPESHEET_PT_retro]

@@ -29,7 +29,7 @@ from io_retro_meshes import formats
 from io_retro_meshes.formats import b3d
 from io_retro_meshes.formats.b3d import document as chunks
 from io_retro_meshes.formats.saturn import lzss
-from tests.made.saturn import tiles
+from tests.builders.saturn import tiles
 
 SIDE = 708  # vertices along a side of the grid: 501,264 in all, and 999,698 triangles
 ROUNDS = 5
@@ -154,13 +154,14 @@ def measure(folder: Path) -> Report:
 
 def ids() -> list[str]:
     """The formats that can hold the field: those whose operators are there."""
-    return [name for name in formats.FORMATS if hasattr(bpy.types, f"EXPORT_SCENE_OT_{name}") and name != "saturn"]
+    return [name for name in formats.MENU_FORMATS if hasattr(bpy.types, f"EXPORT_SCENE_OT_{name}") and name != "saturn"]
 
 
 def profile(folder: Path) -> None:
     """The time of each floor, for b3d."""
-    from io_retro_meshes.blender.build import BuildOptions, build
-    from io_retro_meshes.blender.collect import CollectOptions, collect
+    from io_retro_meshes.blender.build import build
+    from io_retro_meshes.blender.collect import collect
+    from io_retro_meshes.formats.options import ExportOptions, ImportOptions
 
     grid()
     path = folder / "field.b3d"
@@ -173,7 +174,7 @@ def profile(folder: Path) -> None:
         stages.append((name, clock() - start))
         return result
 
-    scene, _ = stage("collect", lambda: collect(bpy.context, CollectOptions(), b3d))
+    scene, _ = stage("collect", lambda: collect(bpy.context, ExportOptions(), b3d))
     made = stage("from_scene", lambda: b3d.from_scene(scene, b3d.ExportOptions()))
     data = stage("write", lambda: b3d.write(made))
     stage("to disk", lambda: path.write_bytes(data))
@@ -181,7 +182,7 @@ def profile(folder: Path) -> None:
     data = stage("from disk", path.read_bytes)
     made = stage("read", lambda: b3d.read(data))
     scene = stage("to_scene", lambda: b3d.to_scene(made, b3d.ImportOptions()))
-    stage("build", lambda: build(bpy.context, scene, path, BuildOptions()))
+    stage("build", lambda: build(bpy.context, scene, path, ImportOptions()))
     for name, seconds in stages:
         print(f"    b3d {name:12}{seconds:9.3f} s")
 

@@ -15,11 +15,11 @@ import pytest
 
 from io_retro_meshes.formats import b3d
 from io_retro_meshes.formats.b3d import document as doc
+from tests.builders import b3d as made
+from tests.builders.posing import shown
 from tests.conftest import corpus_files
 from tests.engines import b3d as engine
 from tests.engines.gltf import Gltf
-from tests.made import b3d as made
-from tests.made.posing import shown
 
 FILES = corpus_files("b3d", "*.b3d")
 

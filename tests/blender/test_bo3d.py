@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from io_retro_meshes.formats import bo3d
+from tests.builders import bo3d as made
+from tests.builders.posing import shown
 from tests.conftest import corpus_files
 from tests.engines import bo3d as engine
-from tests.made import bo3d as made
-from tests.made.posing import shown
 
 REAL = corpus_files("bo3d", "*.bo3d")
 GOOD = [path for path in REAL if "82b970c" in path.name]
@@ -269,7 +269,9 @@ def test_flags_from_the_panel(blender: Any, tmp_path: Path) -> None:
     blender.context.object.data.materials.append(material)
     material.retro_bo3d.no_fog = True
     material.retro_bo3d.stencil_both = True
-    assert exported(blender, tmp_path).entities[0].mesh.fx == 4 | 1024
+    assert exported(blender, tmp_path).entities[0].mesh.fx == 4 | 32 | 1024  # a new material is not culled
+    material.use_backface_culling = True
+    assert exported(blender, tmp_path).entities[0].mesh.fx == 4 | 1024 == material.retro_bo3d.fx
 
 
 def test_more_vertices_than_an_entity_holds(blender: Any, tmp_path: Path) -> None:

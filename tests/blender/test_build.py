@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from io_retro_meshes import animation, maths
 from io_retro_meshes.scene import (
     COLOR_NAME,
     Armature,
@@ -23,18 +22,21 @@ from io_retro_meshes.scene import (
     Skin,
     Track,
     Transform,
+    animation,
     floats,
+    maths,
     scaled,
     uv_name,
 )
-from tests.made.posing import shown, told
+from tests.builders.posing import shown, told
 
 
 @pytest.fixture
 def build(blender: Any) -> Any:
-    from io_retro_meshes.blender.build import BuildOptions, build
+    from io_retro_meshes.blender.build import build
+    from io_retro_meshes.formats.options import ImportOptions
 
-    return lambda scene, **options: build(blender.context, scene, Path("model.test"), BuildOptions(**options))
+    return lambda scene, **options: build(blender.context, scene, Path("model.test"), ImportOptions(**options))
 
 
 def random_transform(random: np.random.Generator, scale: np.ndarray) -> Transform:

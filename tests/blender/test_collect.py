@@ -4,24 +4,23 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from io_retro_meshes.animation import bone_matrices
-from tests.made.posing import shown, told
-
-PLAIN = SimpleNamespace()
+from io_retro_meshes import formats
+from io_retro_meshes.scene.animation import bone_matrices
+from tests.builders.posing import shown, told
 
 
 @pytest.fixture
 def collect(blender: Any) -> Any:
-    from io_retro_meshes.blender.collect import CollectOptions, collect
+    from io_retro_meshes.blender.collect import collect
+    from io_retro_meshes.formats.options import ExportOptions
 
-    def run(module: Any = PLAIN, **options: Any) -> Any:
-        return collect(blender.context, CollectOptions(key_tolerance=1e-5, **options), module)[0]
+    def run(format: Any = formats.dbo, **options: Any) -> Any:
+        return collect(blender.context, ExportOptions(key_tolerance=1e-5, **options), format)[0]
 
     return run
 
@@ -87,7 +86,8 @@ def test_rigged_mesh_with_its_own_transform_moves_as_in_blender(blender: Any, co
     target.location, target.rotation_euler = (3, 0, 1), (0, 0, 0.5)
     swing(target, "swing", "upper", 1.2)
     scene = collect()
-    assert scene.timeline is not None and not scene.clips
+    assert scene.timeline is not None
+    assert [(clip.name, clip.first, clip.last, clip.tracks) for clip in scene.clips] == [("swing", 1, 20, None)]
     same(blender, scene, scene.timeline, (1, 7, 13, 20))
 
 
@@ -168,7 +168,7 @@ def test_instances_modifiers_and_polygons(blender: Any, collect: Any) -> None:
     matrices = triangles.global_matrices()
     instance = next(i for i, node in enumerate(triangles.nodes) if node.parent >= 0)
     assert np.allclose(matrices[instance][:3, 3], (0, 0, 5))
-    quads = collect(SimpleNamespace(POLYGONS="QUADS")).meshes[0]
+    quads = collect(formats.saturn).meshes[0]
     assert sorted(np.diff(np.append(quads.starts, len(quads.corners)))) == [3] * 6 + [4] * 2
     assert collect(use_modifiers=False).meshes[0].face_count == 5
 

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from io_retro_meshes import cli
 from io_retro_meshes.blender import compat
 from io_retro_meshes.formats.b3d import document as b3d
-from io_retro_meshes.formats.b3d import write
+from io_retro_meshes.formats.b3d.write import write
 from tests.conftest import bpy_command
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,7 +85,7 @@ def test_the_whole_timeline_comes_first(tmp_path: Path, addon: Any) -> None:
     """Whatever it is called: engines that know one animation only take the first."""
     shutil.copy(FOX, tmp_path / "zebra.b3d")
     for to in ("glb", "gltf"):
-        assert addon.cli.main(["convert", str(tmp_path / "zebra.b3d"), "-o", str(tmp_path / "out"), "--to", to]) == 0
+        assert cli.main(["convert", str(tmp_path / "zebra.b3d"), "-o", str(tmp_path / "out"), "--to", to]) == 0
     plain = json.loads((tmp_path / "out" / "zebra.gltf").read_text())
     for gltf in (gltf_of(tmp_path / "out" / "zebra.glb"), plain):
         assert [animation["name"] for animation in gltf["animations"]] == ["zebra", "idle", "walk", "wave"]
@@ -124,7 +125,7 @@ def test_several_moving_objects_share_an_animation(tmp_path: Path, addon: Any) -
     sequences = [b3d.Sequence(b"up", 1, 10), b3d.Sequence(b"down", 10, 20)]
     root = b3d.Node(b"root", chunks=[b3d.Anim(0, 20, 30.0), *sequences, *children])
     (tmp_path / "doors.b3d").write_bytes(write(b3d.Document(chunks=[root])))
-    assert addon.cli.main(["convert", str(tmp_path / "doors.b3d"), "-o", str(tmp_path / "doors.glb")]) == 0
+    assert cli.main(["convert", str(tmp_path / "doors.b3d"), "-o", str(tmp_path / "doors.glb")]) == 0
     gltf = gltf_of(tmp_path / "doors.glb")
     moved = {
         animation["name"]: {gltf["nodes"][channel["target"]["node"]]["name"] for channel in animation["channels"]}
@@ -153,7 +154,7 @@ def test_glb_comes_back_as_b3d(glb: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("to", ["gltf", "obj", "fbx", "ply", "stl", "usd", "blend", "b3d"])
 def test_every_output_is_written(to: str, tmp_path: Path, addon: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    code = addon.cli.main(["convert", str(FOX), "-o", str(tmp_path / "out"), "--to", to])
+    code = cli.main(["convert", str(FOX), "-o", str(tmp_path / "out"), "--to", to])
     words = capfd.readouterr().out
     if to == "usd" and "could not be found" in words:
         pytest.skip("this Blender was built without USD")
@@ -163,7 +164,7 @@ def test_every_output_is_written(to: str, tmp_path: Path, addon: Any, capfd: pyt
 
 
 def test_every_example_becomes_a_glb(tmp_path: Path, addon: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    code = addon.cli.main(["convert", str(ROOT / "examples"), "-o", str(tmp_path), "--to", "glb"])
+    code = cli.main(["convert", str(ROOT / "examples"), "-o", str(tmp_path), "--to", "glb"])
     assert code == 0, capfd.readouterr().out
     made = {path.stem for path in tmp_path.glob("*.glb")}
     assert made == {
@@ -190,13 +191,13 @@ def test_one_bad_file_does_not_stop_the_rest(tmp_path: Path) -> None:
 
 def test_options_are_those_of_the_dialog(tmp_path: Path, addon: Any, capfd: pytest.CaptureFixture[str]) -> None:
     def convert(option: str) -> tuple[int, str]:
-        code = addon.cli.main(["convert", str(FOX), "-o", str(tmp_path / "fox.glb"), "--option", option])
-        return code, capfd.readouterr().out
+        code = cli.main(["convert", str(FOX), "-o", str(tmp_path / "fox.glb"), "--option", option])
+        return code, capfd.readouterr().err
 
     code, words = convert("scale=nonsense")
-    assert code == 1 and "scale is a number" in words
+    assert code == 2 and "scale is a number" in words
     code, words = convert("no_such_thing=1")
-    assert code == 1 and "no option no_such_thing" in words
+    assert code == 2 and "no option no_such_thing" in words
     assert convert("use_animation=false")[0] == 0
     assert "animations" not in gltf_of(tmp_path / "fox.glb")
 

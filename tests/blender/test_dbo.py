@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from io_retro_meshes.formats import dbo
-from io_retro_meshes.formats.dbo.document import AnimationSet
+from io_retro_meshes.formats.dbo.document import AnimationSet, Document
+from tests.builders import dbo as made
 from tests.conftest import CORPUS, corpus_files
 from tests.engines import dbo as engine
-from tests.made import dbo as made
 
 FILES = corpus_files("dbo", "*.dbo", "*.DBO")
 FRAMES = (0, 7, 16)
@@ -61,13 +61,28 @@ def there_and_back(bpy: Any, data: bytes, folder: Path, **options: Any) -> bytes
     return target.read_bytes()
 
 
-def matrices() -> dbo.Document:
+def matrices() -> Document:
     root = made.frame("root")
     root.child = made.frame("moved", made.box())
     return made.document(root, AnimationSet(name="m", length=10, animation=made.matrix_keys("moved")))
 
 
-MADE = {"arm": made.arm, "matrices": matrices, "declared": made.declared}
+def uneven() -> Document:
+    """An arm below a frame that is longer one way than the others; bound and modelled there."""
+    document = made.arm()
+    root = document.root.frame
+    scale = np.diag([1, 3, 0.5, 1]).astype(np.float32)
+    root.matrix = scale
+    skin = root.child.sibling.mesh
+    rows = np.frombuffer(skin.vertices, np.float32).reshape(16, 8).copy()
+    rows[:, :3] *= (1, 3, 0.5)
+    skin.vertices = rows.tobytes()
+    for bone in skin.bones:
+        bone.matrix = np.linalg.inv(scale) @ bone.matrix
+    return document
+
+
+MADE = {"arm": made.arm, "matrices": matrices, "declared": made.declared, "uneven": uneven}
 
 
 @pytest.mark.parametrize("path", [*FILES, *MADE])
@@ -160,7 +175,7 @@ def test_several_actions_become_clips_of_one_timeline(blender: Any, tmp_path: Pa
     engine.walk(data)
     sets = dbo.read(data).animation_sets()
     assert [(entry.name, entry.type, entry.finish - entry.start) for entry in sets[1:]] == [
-        (name, 124, 10.0) for name in sorted([first.name, "again"])
+        (name, 124, 10.0) for name in (first.name, "again")
     ]
     for entry in sets[1:]:
         for frame, points in expected.items():
@@ -181,7 +196,9 @@ def test_flags_travel_as_typed_settings(blender: Any, tmp_path: Path) -> None:
     document.custom_data = b"terrain"
     written = there_and_back(blender, dbo.write(document), tmp_path)
     material = blender.data.materials["wall"]
-    assert material.retro_dbo.ghost and material.retro_dbo.ghost_mode == 5 and material.retro_dbo.effect == "glow.fx"
+    assert (
+        material.retro_dbo.ghost and material.retro_dbo.ghost_mode == "MULTIPLY_2X" and material.retro_dbo.effect == "glow.fx"
+    )
     assert not material.use_backface_culling
     assert blender.data.meshes["house"].retro_dbo.arbitrary_value == 7
     again = dbo.read(written)
@@ -191,7 +208,7 @@ def test_flags_travel_as_typed_settings(blender: Any, tmp_path: Path) -> None:
     assert (mesh.arbitrary_value, mesh.z_bias, mesh.z_bias_slope, mesh.visible) == (7, True, 0.25, False)
     assert [(part.name, part.start, part.polygons) for part in mesh.multi_materials] == [
         ("wall.png", 0, 4),
-        ("roof.tga", 12, 8),
+        ("C:\\art\\roof.tga", 12, 8),
     ]
     assert mesh.textures[0].address_u == 3 and mesh.fvf == 0x252
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from io_retro_meshes import png
+from io_retro_meshes.pictures import png
 from io_retro_meshes.scene import COLOR_NAME, Image, Material, Scene, TextureLayer, floats, uv_name
 
 bpy = pytest.importorskip("bpy")
@@ -155,7 +155,8 @@ def test_dark_is_transparent_where_a_picture_has_no_alpha(blender: Any, tmp_path
 
 
 def test_pixels_come_and_go(blender: Any, tmp_path: Path) -> None:
-    from io_retro_meshes.blender.collect.images import image_pixels, save_image
+    from io_retro_meshes.blender.collect.images import BlenderPicture, image_pixels
+    from io_retro_meshes.pictures.write import bytes_of
 
     pixels = np.random.default_rng(1).integers(0, 256, (3, 5, 4), np.uint8)
     scene = Scene(images=[Image("made", pixels=pixels)], materials=[Material("m", layers=[Layer(0)], blend="ALPHA")])
@@ -165,7 +166,7 @@ def test_pixels_come_and_go(blender: Any, tmp_path: Path) -> None:
     assert (image.pixels == pixels).all()
     source = bpy.data.images["made"]
     before = (source.filepath, source.source, source.file_format, source.is_dirty)
-    assert save_image(source, tmp_path / "saved.png")
+    (tmp_path / "saved.png").write_bytes(bytes_of(BlenderPicture(source), ".png", False))
     assert before == (source.filepath, source.source, source.file_format, source.is_dirty)
     assert (image_pixels(bpy.data.images.load(str(tmp_path / "saved.png"))) == pixels).all()
     assert [path.name for path in tmp_path.iterdir()] == ["saved.png"]
@@ -249,7 +250,7 @@ class Made:
 
     def __init__(self, tmp_path: Path) -> None:
         from io_retro_meshes.blender import compat
-        from io_retro_meshes.blender.build.nodes import Tree
+        from io_retro_meshes.blender.graphs.nodes import Tree
 
         (tmp_path / "user.png").write_bytes(png.encode(RED_HALF))
         self.material = bpy.data.materials.new("user")
@@ -332,7 +333,8 @@ def test_a_mixed_stack_with_a_mask_and_culling(user: Made) -> None:
 
 
 def test_a_picture_that_only_blender_has(user: Made, tmp_path: Path) -> None:
-    from io_retro_meshes.blender.collect.images import image_pixels, save_image
+    from io_retro_meshes.blender.collect.images import BlenderPicture, image_pixels
+    from io_retro_meshes.pictures.write import bytes_of
 
     painted = user.texture.image = bpy.data.images.new("painted", 3, 2, alpha=True)
     pixels = np.arange(24, dtype=np.uint8).reshape(2, 3, 4) * 10
@@ -340,7 +342,8 @@ def test_a_picture_that_only_blender_has(user: Made, tmp_path: Path) -> None:
     user.tree.put(user.shader.inputs["Base Color"], user.texture.outputs[0])
     _, (image,) = user.collect()
     assert (image.name, image.path) == ("painted.png", "")
-    assert save_image(painted, tmp_path / "painted.png") and painted.source == "GENERATED" and not painted.packed_file
+    (tmp_path / "painted.png").write_bytes(bytes_of(BlenderPicture(painted), "", False))
+    assert painted.source == "GENERATED" and not painted.packed_file
     assert (image_pixels(bpy.data.images.load(str(tmp_path / "painted.png"))) == pixels).all()
 
 

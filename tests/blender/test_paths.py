@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import ROOT
 
 EXAMPLES = {"b3d": "fox.b3d", "bo3d": "robot.bo3d", "bogle": "lighthouse.bgl", "dbo": "flower.dbo", "saturn": "knight.bin"}
+FLOWER = ROOT / "examples" / "flower.dbo"
 FOX = ROOT / "examples" / "fox.b3d"
 
 
@@ -70,20 +71,33 @@ def test_a_collection_of_another_file_takes_nothing_in(blender: Any, tmp_path: P
     assert len(blender.context.scene.collection.objects) == len(blender.data.objects) > 0
 
 
-def test_frames_are_set_where_nothing_of_the_scene_moves_yet(blender: Any) -> None:
+def test_frames_are_set_only_where_nobody_has_set_or_animated_anything(blender: Any) -> None:
     scene = blender.context.scene
-    scene.frame_end = 7777
-    blender.ops.import_scene.b3d(filepath=str(FOX))
-    last = scene.frame_end
-    assert last != 7777
-    for source in list(blender.data.objects):
-        blender.data.objects.remove(source)
-    scene.frame_end = 7777  # what is left of the first import is of no account
-    blender.ops.import_scene.b3d(filepath=str(FOX))
-    assert scene.frame_end == last
-    scene.frame_end = 7777
-    blender.ops.import_scene.b3d(filepath=str(FOX))
-    assert scene.frame_end == 7777
+
+    def imported(**options: str) -> tuple[int, int, int]:
+        blender.data.batch_remove(list(blender.data.objects))
+        blender.ops.import_scene.dbo(filepath=str(FLOWER), **options)
+        return scene.frame_start, scene.frame_end, scene.render.fps
+
+    def reset(first: int, last: int, rate: int) -> None:
+        scene.frame_start, scene.frame_end, scene.render.fps, scene.render.fps_base = first, last, rate, 1
+
+    assert imported(scene_range="NEVER") == (1, 250, 24)
+    assert imported() == (0, 84, 30)
+    reset(1, 7777, 24)
+    assert imported() == (1, 7777, 30)  # each by itself
+    reset(1, 250, 60)
+    assert imported() == (0, 84, 60)
+    reset(3, 7777, 60)
+    assert imported(scene_range="ALWAYS") == (0, 84, 30)
+    reset(1, 250, 24)
+    blender.ops.import_scene.dbo(filepath=str(FLOWER))  # beside a flower that moves
+    assert (scene.frame_start, scene.frame_end, scene.render.fps) == (1, 250, 24)
+
+
+def test_a_pose_is_no_range(blender: Any, corpus: Path) -> None:
+    blender.ops.import_scene.b3d(filepath=str(next(corpus.rglob("door_frame.b3d"))))
+    assert blender.data.actions and (blender.context.scene.frame_start, blender.context.scene.frame_end) == (1, 250)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

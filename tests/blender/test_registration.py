@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import importlib
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, bpy_command
 
 FOX = str(ROOT / "examples" / "fox.b3d")
 
@@ -43,3 +44,27 @@ def test_two_copies(blender: Any, addon: Any, tmp_path: Path, monkeypatch: pytes
     finally:
         addon.register()
     assert works(blender, tmp_path)
+
+
+LAZY = """
+import os, sys
+import bpy
+sys.path.insert(0, sys.argv[-1])
+import io_retro_meshes
+assert not [name for name in sys.modules if name.startswith("io_retro_meshes.")]
+io_retro_meshes.register()
+heavy = ("io_retro_meshes.scene", "io_retro_meshes.cli", "io_retro_meshes.batch", "io_retro_meshes.blender.build")
+loaded = [name for name in sys.modules if name.startswith(heavy)]
+formats = [name for name in sys.modules if name.startswith("io_retro_meshes.formats.")]
+loaded += [name for name in formats if name.endswith((".read", ".document"))]
+print("loaded:", loaded, flush=True)
+os._exit(0)
+"""
+
+
+def test_registering_loads_no_reader_and_no_scene(tmp_path: Path) -> None:
+    """They bring numpy along, and Blender's start would wait for it."""
+    script = tmp_path / "lazy.py"
+    script.write_text(LAZY, "utf-8")
+    done = subprocess.run(bpy_command(script, ROOT), capture_output=True, text=True, timeout=120)
+    assert "loaded: []" in done.stdout, done.stdout + done.stderr

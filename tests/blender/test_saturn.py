@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from io_retro_meshes.formats import saturn
-from io_retro_meshes.formats.saturn import geometry
+from io_retro_meshes.formats.saturn import face_attributes
+from io_retro_meshes.formats.saturn.document import Document
+from tests.builders import saturn as made
+from tests.builders.posing import shown
 from tests.conftest import CORPUS, corpus_files
-from tests.made import saturn as made
-from tests.made.posing import shown
 
 FOLDER = CORPUS / "saturn"
 CHARACTERS = [path for path in corpus_files("saturn", "*.bin") if path.parent == FOLDER and not path.stem.endswith("_an")]
@@ -77,7 +78,7 @@ def test_more_animations_are_found_beside(blender: Any, tmp_path: Path, corpus: 
     assert blender.ops.import_scene.saturn(filepath=str(tmp_path / name), animation_file=chosen) == {"FINISHED"}
     [rig] = rigs(blender)
     facts = json.loads((corpus / "saturn/hero_an.json").read_text())
-    own = [blender.data.actions[title] for title in ("type_30", "type_80", "type_A0")]
+    own = [blender.data.actions[title] for title in ("attack", "special 1", "special 3")]
     for action, segment in zip(own, facts["segments"], strict=True):
         assert tuple(action.frame_range) == (segment["first_frame"], segment["last_frame"])
         rig.animation_data.action = action
@@ -91,7 +92,7 @@ def test_a_broken_animation_file_beside(blender: Any, tmp_path: Path) -> None:
     (tmp_path / "puppet_an.bin").write_bytes(saturn.write(made.more_animations(1))[:100])
     assert blender.ops.import_scene.saturn(filepath=str(tmp_path / "puppet.bin")) == {"FINISHED"}
     assert "puppet_an.bin" in blender.data.texts["Retro Meshes Log"].as_string()
-    assert {"idle", "attack"} <= set(blender.data.actions.keys())
+    assert {"idle", "counter"} <= set(blender.data.actions.keys())
 
 
 def test_what_an_import_looks_like(blender: Any, tmp_path: Path) -> None:
@@ -107,23 +108,27 @@ def test_what_an_import_looks_like(blender: Any, tmp_path: Path) -> None:
     assert weapon.parent.name == "tag_weapon" and weapon.parent.parent_bone == "bone_02"
     chest = blender.data.objects["tag_chest"]
     assert chest.parent_bone == "bone_01" and np.allclose(chest.matrix_world.translation, (0, -1, 5), atol=1e-4)
-    attack = blender.data.actions["attack"]
-    assert [(marker.name, marker.frame) for marker in attack.pose_markers] == [("swoosh on", 13), ("hit", 15), ("sound 21", 15)]
+    markers = blender.data.actions["counter"].pose_markers
+    assert [(marker.name, marker.frame) for marker in markers] == [
+        ("swoosh on", 13),
+        ("hit", 15),
+        ("sound 21", 15),
+    ]
     assert blender.data.objects["puppet"].animation_data.action.name == "puppet"
     heads = [blender.data.armatures["puppet"].bones[f"bone_{index:02}"].head_local for index in range(3)]
     assert np.allclose(heads[1].xy, 0, atol=0.01) and np.allclose(heads[2], (1, 0, 5), atol=0.2)
-    assert {image.size[:] for image in blender.data.images if image.name.startswith("puppet")} == {(8, 4), (16, 3)}
-    for name, double, blended in (("puppet texture 01 double", True, False), ("puppet texture 01 mesh half", False, True)):
+    assert [image.name for image in blender.data.images if image.name.startswith("puppet")] == ["puppet atlas"]
+    for name, double, blended in (("puppet atlas double", True, False), ("puppet atlas mesh half", False, True)):
         material = blender.data.materials[name]
         assert material.use_backface_culling != double
         assert (material.surface_render_method == "BLENDED") == blended
-    nodes = blender.data.materials["puppet texture 00"].node_tree.nodes
+    nodes = blender.data.materials["puppet atlas"].node_tree.nodes
     assert {node.interpolation for node in nodes if node.type == "TEX_IMAGE"} == {"Closest"}
 
 
 def test_characters_stand_side_by_side(blender: Any, tmp_path: Path) -> None:
     path = tmp_path / "team.bin"
-    path.write_bytes(saturn.write(saturn.Document(made.puppet().characters * 3)))
+    path.write_bytes(saturn.write(Document(made.puppet().characters * 3)))
     assert blender.ops.import_scene.saturn(filepath=str(path), spacing=2) == {"FINISHED"}
     assert [rig.location.x for rig in rigs(blender)] == pytest.approx([0, 8, 16])
     boxes = [np.ptp(points[:, 0]) for points in shown(blender, 1).values()]
@@ -153,7 +158,10 @@ def attributes(bpy: Any) -> dict[str, list[tuple[int, ...]]]:
     for source in bpy.data.objects:
         if source.type != "MESH":
             continue
-        layers = [source.data.attributes[name].data for name in (geometry.PART, geometry.PAIR, *geometry.ATTRIBUTES)]
+        layers = [
+            source.data.attributes[name].data
+            for name in (face_attributes.PART, face_attributes.PAIR, *face_attributes.ATTRIBUTES)
+        ]
         rows = [tuple(layer[index].value for layer in layers) for index in range(len(source.data.polygons))]
         found[source.name] = [(*row, *face.vertices) for row, face in zip(rows, source.data.polygons, strict=True)]
     return found
@@ -215,7 +223,7 @@ def test_there_and_back(blender: Any, path: Path, tmp_path: Path) -> None:
     if path.stem == "hero":
         facts = json.loads((path.parent / "hero_an.json").read_text())
         [rig] = rigs(blender)
-        for name, segment in zip(("type_30", "type_80", "type_A0"), facts["segments"], strict=True):
+        for name, segment in zip(("attack", "special 1", "special 3"), facts["segments"], strict=True):
             rig.animation_data.action = blender.data.actions[name]
             if hasattr(rig.animation_data, "action_slot"):
                 rig.animation_data.action_slot = blender.data.actions[name].slots[0]
@@ -228,15 +236,15 @@ def test_there_and_back(blender: Any, path: Path, tmp_path: Path) -> None:
 def test_an_edited_character(blender: Any, tmp_path: Path) -> None:
     path = tmp_path / "puppet.bin"
     path.write_bytes(saturn.write(made.puppet()))
-    blender.ops.import_scene.saturn(filepath=str(path))
+    blender.ops.import_scene.saturn(filepath=str(path), images="EACH")
     blender.data.materials["puppet texture 00"].use_backface_culling = False
     body = blender.data.objects["puppet_body"]
     colors = body.data.color_attributes[0].data
     flat = next(face for face in body.data.polygons if body.material_slots[face.material_index].material.name == "puppet flat")
     for corner in flat.loop_indices:
         colors[corner].color_srgb = (1, 0, 0, 1)
-    attack = blender.data.actions["attack"]
-    attack.pose_markers.new("dust").frame = 12
+    counter = blender.data.actions["counter"]
+    counter.pose_markers.new("dust").frame = 12
     assert blender.ops.export_scene.saturn(filepath=str(path)) == {"FINISHED"}
     [character] = saturn.read(path.read_bytes()).characters
     rows = np.concatenate([mesh.attributes for mesh in character.model.lists[0]])

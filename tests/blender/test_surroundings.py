@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.blender.test_collect import rig, swing
-from tests.made.posing import shown
+from tests.builders.posing import shown
 
 
 def link(bpy: Any, name: str, data: Any) -> Any:
@@ -233,7 +233,7 @@ def test_a_picture_that_is_lost_cannot_be_copied(blender: Any, path: Path) -> No
     material.node_tree.links.new(texture.outputs["Color"], shader.inputs["Base Color"])
     plate(blender).data.materials.append(material)
     blender.ops.export_scene.b3d(filepath=str(path), textures="COPY")
-    assert "cannot find them: lost.png" in log(blender)
+    assert "cannot be found: lost.png" in log(blender)
 
 
 # --------------------------------------------------------------------------------------------------------------- spaces

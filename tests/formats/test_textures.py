@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from io_retro_meshes import textures
-from io_retro_meshes.textures import Finder, find
+from io_retro_meshes.pictures import search as textures
+from io_retro_meshes.pictures.search import Finder, find
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ temporary folder); case N of a seed is always the same file.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import select
 import subprocess
@@ -29,7 +30,6 @@ import numpy as np  # noqa: E402
 
 from io_retro_meshes.formats import FORMATS  # noqa: E402
 from tests.fuzz.mutate import mutated  # noqa: E402
-from tests.made import b3d, bo3d, bogle, dbo, saturn  # noqa: E402
 
 LARGEST = 60_000  # bytes of a file to start from: larger ones take long, and have nothing else in them
 
@@ -83,27 +83,20 @@ def seeds(format_id: str, corpus: Path | None) -> list[bytes]:
 
 def _readable(format_id: str, data: bytes) -> bool:
     try:
-        FORMATS[format_id].module.read(data)
+        FORMATS[format_id].read(data)
     except ValueError:
         return False
     return True
 
 
 def made(format_id: str) -> list[bytes]:
-    """The fixtures of the tests."""
-    if format_id == "bogle":
-        return [bogle.file(bogle.still_scene()), bogle.file(bogle.rigged_scene())]
-    documents: dict[str, list[Any]] = {
-        "b3d": [b3d.everything(), b3d.chain(5, True)],
-        "bo3d": [bo3d.two_arms(), bo3d.two_arms(True), bo3d.any_document(np.random.default_rng(1))],
-        "dbo": dbo.everything(),
-        "saturn": [saturn.puppet(), saturn.puppet(2), saturn.more_animations(3)],
-    }
-    return [FORMATS[format_id].module.write(document) for document in documents[format_id]]
+    """The fixtures of the tests, for a format that has some: `fuzz_seeds` of tests/builders/<format>.py."""
+    name = f"tests.builders.{format_id}"
+    return list(importlib.import_module(name).fuzz_seeds()) if importlib.util.find_spec(name) else []
 
 
 def case(files: list[bytes], format_id: str, seed: int, number: int) -> bytes:
-    return mutated(np.random.default_rng([seed, number]), files, FORMATS[format_id].module)
+    return mutated(np.random.default_rng([seed, number]), files, FORMATS[format_id])
 
 
 def main() -> int:

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # Blender runs this file by its path
 
 import io_retro_meshes  # noqa: E402
-from io_retro_meshes.formats import FORMATS  # noqa: E402
+from io_retro_meshes.formats import MENU_FORMATS  # noqa: E402
 
 FOX = ROOT / "examples" / "fox.b3d"
 PAUSE = 0.4  # seconds between the steps of a check
@@ -71,7 +71,7 @@ def check_menus(folder: Path) -> Generator[None, None, None]:
 
 def check_import_dialogs(folder: Path) -> Generator[None, None, None]:
     """Every format's import dialog opens and draws its options; the fox comes in through its own."""
-    for name in FORMATS:
+    for name in MENU_FORMATS:
         with in_area("VIEW_3D"):
             getattr(bpy.ops.import_scene, name)("INVOKE_DEFAULT")
         yield
@@ -93,7 +93,7 @@ def check_import_dialogs(folder: Path) -> Generator[None, None, None]:
 def check_export_dialogs(folder: Path) -> Generator[None, None, None]:
     """Every format's export dialog opens and draws its options; the fox goes out through its own."""
     import_fox()
-    for name, entry in FORMATS.items():
+    for name, entry in MENU_FORMATS.items():
         with in_area("VIEW_3D"):
             getattr(bpy.ops.export_scene, name)("INVOKE_DEFAULT", filepath=str(folder / f"fox{entry.extensions[0]}"))
         yield
@@ -151,6 +151,41 @@ def check_properties(folder: Path) -> Generator[None, None, None]:
         yield
 
 
+def check_player(folder: Path) -> Generator[None, None, None]:
+    """The tab of the sidebar draws; a picked animation plays in its range; one that lies elsewhere is told of; undo works."""
+    import_fox()
+    scene = bpy.context.scene
+    rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+    with in_area("VIEW_3D") as area:
+        bpy.context.view_layer.objects.active = rig
+        area.spaces.active.show_region_ui = True
+        yield
+        next(region for region in area.regions if region.type == "UI").active_panel_category = "Retro Meshes"
+        yield
+        bpy.ops.ed.undo_push(message="before")
+        bpy.ops.object.retro_play_animation("EXEC_DEFAULT", True, action="walk")
+        yield
+        assert (scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end) == (True, 50, 74)
+        bpy.ops.screen.animation_play()
+        for _ in range(5):
+            yield
+            assert 50 <= scene.frame_current <= 74 and rig.animation_data.action.name == "walk"
+        bpy.ops.screen.animation_cancel(restore_frame=False)
+        bpy.ops.ed.undo()
+        yield
+        rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+        assert rig.animation_data.action.name == "fox", "the walk is still assigned"
+        scene = bpy.context.scene
+        scene.frame_start, scene.frame_end = 1, 40
+        rig.animation_data.action = bpy.data.actions["wave"]  # as the action editor does
+        yield
+        bpy.ops.object.retro_show_frames("EXEC_DEFAULT", True)
+        assert (scene.frame_preview_start, scene.frame_preview_end) == (75, 123)
+        bpy.ops.object.retro_whole_timeline("EXEC_DEFAULT", True)
+        yield
+        assert rig.animation_data.action.name == "fox" and scene.frame_current == 1
+
+
 def check_undo_of_an_import(folder: Path) -> Generator[None, None, None]:
     before = len(bpy.data.objects)
     with in_area("VIEW_3D"):
@@ -191,6 +226,7 @@ CHECKS: list[Check] = [
     check_presets,
     check_drop,
     check_properties,
+    check_player,
     check_undo_of_an_import,
     check_undo_past_an_export_in_edit_mode,
 ]

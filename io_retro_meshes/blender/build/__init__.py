@@ -9,7 +9,8 @@ from pathlib import Path
 import bpy
 
 from ... import scene as neutral
-from ... import sound
+from ...formats.options import ImportOptions
+from ...scene import sanitize
 from .. import properties
 from ..world import set_world_color
 from .actions import ActionBuilder
@@ -17,15 +18,9 @@ from .images import build_images
 from .materials import build_materials
 from .objects import ObjectBuilder
 
-
-@dataclass(frozen=True)
-class BuildOptions:
-    """What every importer can be told."""
-
-    scale: float = 1.0
-    use_animation: bool = True
-    use_textures: bool = True
-    texture_folder: str = ""
+# What a new scene of Blender's has.
+DEFAULT_RANGE = (1, 250)
+DEFAULT_RATE = (24, 1.0)
 
 
 @dataclass
@@ -34,11 +29,11 @@ class Built:
     warnings: list[str] = field(default_factory=list)
 
 
-def build(context: bpy.types.Context, scene: neutral.Scene, path: Path, options: BuildOptions) -> Built:
+def build(context: bpy.types.Context, scene: neutral.Scene, path: Path, options: ImportOptions) -> Built:
     """Puts a scene into the active collection."""
     if context.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
-    scene = sound.sound(neutral.scaled(scene, options.scale))
+    scene = sanitize.sanitize(neutral.scaled(scene, options.scale))
     built = Built(warnings=scene.warnings)
     still = not _is_animated(context.scene)
     images: list[bpy.types.Image | None] = [None] * len(scene.images)
@@ -51,8 +46,8 @@ def build(context: bpy.types.Context, scene: neutral.Scene, path: Path, options:
     built.objects = builder.build()
     if options.use_animation:
         actions = ActionBuilder(scene, built.objects, builder.armatures, path.stem).build()
-        if actions and still:
-            _set_frames(context.scene, scene)
+        if actions:
+            _set_frames(context.scene, scene, still, options.scene_range)
     _set_scene(context.scene, scene)
     _select(context, built.objects)
     return built
@@ -71,15 +66,19 @@ def _is_animated(scene: bpy.types.Scene) -> bool:
     return any(data.action is not None or len(data.nla_tracks) > 0 for data in found)
 
 
-def _set_frames(target: bpy.types.Scene, scene: neutral.Scene) -> None:
-    """Frame range and rate, so that the scene plays what the file plays."""
+def _set_frames(target: bpy.types.Scene, scene: neutral.Scene, still: bool, choice: str) -> None:
+    """Frame range and rate, so that the scene plays what the file plays; by itself only where nobody has set them."""
     clips = [scene.timeline] if scene.timeline is not None else scene.clips
-    if scene.fps:
-        target.render.fps = max(round(scene.fps), 1)
-        target.render.fps_base = target.render.fps / scene.fps
-    target.frame_start = max(round(min(clip.first for clip in clips)), 0)
-    target.frame_end = max(round(max(clip.last for clip in clips)), target.frame_start)
-    target.frame_set(target.frame_start)
+    render = target.render
+    first = max(round(min(clip.first for clip in clips)), 0)
+    last = round(max(clip.last for clip in clips))
+    ours = choice == "ALWAYS" or (choice == "AUTO" and still)
+    if ours and scene.fps and (choice == "ALWAYS" or (render.fps, render.fps_base) == DEFAULT_RATE):
+        render.fps = max(round(scene.fps), 1)
+        render.fps_base = render.fps / scene.fps
+    if ours and last > first and (choice == "ALWAYS" or (target.frame_start, target.frame_end) == DEFAULT_RANGE):
+        target.frame_start, target.frame_end = first, last
+        target.frame_set(first)
 
 
 def _set_scene(target: bpy.types.Scene, scene: neutral.Scene) -> None:

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import uuid
+
 import bpy
 import numpy as np
 
-from ... import animation, maths
 from ... import scene as neutral
-from .. import compat, properties
+from ...scene import animation, maths
+from .. import compat, fingerprints, properties
 from .armatures import BuiltArmature, pose_track
 
 # Where a curve through the components of two rotations strays this far (radians) from the engine's arc, keys are added.
@@ -28,6 +30,11 @@ class ActionBuilder:
         self.objects = objects
         self.armatures = armatures
         self.name = name
+        self.model = uuid.uuid4().hex
+        # By the object they are about, before slots; with slots there is one for all.
+        self.timelines: dict[str, tuple[bpy.types.Action, fingerprints.Keys]] = {}
+        for made in objects:
+            made.retro_meshes.model, made.retro_meshes.slot = self.model, made.name
         self.sizes = {index: _size(scene, index) for index in armatures}
 
     def build(self) -> list[bpy.types.Action]:
@@ -42,7 +49,8 @@ class ActionBuilder:
             parts_of_one = not compat.HAS_SLOTS and len({node for node, _ in timeline.tracks}) > 1
             role = "TIMELINE" if self.scene.clips or parts_of_one else "ACTION"
             made += self._actions(self.name, whole, timeline.markers, role, assign=True)
-        for clip in self.scene.clips:
+            self._remember_timeline(made, whole)
+        for place, clip in enumerate(self.scene.clips):
             if clip.tracks is None:
                 curves += 10 * len(whole.tracks or {})
                 part = whole if curves <= MOST_CURVES else neutral.Clip("", 0, 0, {})
@@ -54,12 +62,30 @@ class ActionBuilder:
             parts = self._actions(clip.name, cut, clip.markers, role, assign=not made)
             if not parts and curves > MOST_CURVES:
                 parts = [_new_action(clip.name, cut, clip.markers, role)]
-            for action, source in zip(parts, made, strict=False):
-                action.retro_meshes.timeline = source if role == "SEQUENCE" else None
             for action in parts:
+                self._remember(action, cut, place)
                 properties.apply(action, clip.settings)
             made += parts
         return made
+
+    def _remember_timeline(self, made: list[bpy.types.Action], clip: neutral.Clip) -> None:
+        """Whatever is assigned later, the objects know their timeline."""
+        for action in made:
+            action.retro_meshes.model = self.model
+            keys = fingerprints.remember(action, (clip.first, clip.last))
+            self.timelines[action.retro_meshes.owner] = (action, keys)
+        for node in dict.fromkeys(node for node, _ in clip.tracks or {}):
+            self.objects[node].retro_meshes.timeline = self.objects[node].animation_data.action
+
+    def _remember(self, action: bpy.types.Action, clip: neutral.Clip, place: int) -> None:
+        meta = action.retro_meshes
+        meta.model, meta.name, meta.place = self.model, clip.name, place
+        timeline, keys = None, None
+        if meta.role == "SEQUENCE" and self.timelines:
+            first = next(iter(self.timelines.values()))
+            timeline, keys = self.timelines.get(meta.owner, first)
+        meta.timeline = timeline
+        fingerprints.remember(action, (clip.first, clip.last), keys)
 
     def _blender_tracks(self, tracks: dict[neutral.Target, neutral.Track]) -> dict[neutral.Target, neutral.Track]:
         """The file's keys as the channels Blender has, with keys added where its curves would stray."""
@@ -89,6 +115,7 @@ class ActionBuilder:
             if not made or not compat.HAS_SLOTS:
                 title = name if compat.HAS_SLOTS or len(owners) == 1 else f"{name} {owner.name}"
                 made.append(_new_action(title, clip, markers, role))
+                made[-1].retro_meshes.owner = "" if compat.HAS_SLOTS else owner.name
             curves = compat.ActionCurves(made[-1], owner)
             for bone, track in tracks:
                 self._write_track(curves, node, bone, track)

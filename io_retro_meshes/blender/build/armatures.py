@@ -20,8 +20,8 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ... import animation, maths
 from ... import scene as neutral
+from ...scene import animation, maths
 from .. import compat, properties
 
 # A bone is at least this long, as a part of the armature's size: it must be grabbed, and 4.x deletes those of no length.
@@ -254,6 +254,7 @@ def set_rest_pose(built: BuiltArmature, armature: neutral.Armature) -> None:
             location, rotation, scale = maths.decompose(basis[0])
             pose = built.object.pose.bones[made.name]
             pose.location, pose.rotation_quaternion, pose.scale = location, rotation, scale
+            pose.bone.retro_meshes.pose = np.concatenate([location, rotation, scale])
 
 
 def basis_matrices(bone: BuiltBone, local: np.ndarray) -> np.ndarray:

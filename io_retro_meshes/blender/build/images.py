@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import bpy
 import numpy as np
 
+from ...pictures import masks
+from ...pictures.search import UNLOADABLE, Finder, base_name, missing_warning
 from ...scene import Scene
-from ...textures import UNLOADABLE, Finder, base_name
 from .. import compat
+from ..pixels import image_pixels
 
 # Uses whose values are not colours.
 DATA_USES = {"NORMAL", "ROUGHNESS", "METALLIC", "OCCLUSION"}
@@ -63,38 +65,66 @@ def from_pixels(name: str, pixels: np.ndarray) -> bpy.types.Image:
 
 def _load(path: str, mask_black: bool, mean_alpha: bool) -> bpy.types.Image:
     image = bpy.data.images.load(path, check_existing=False)
+    has_alpha = image.depth not in (8, 24)
+    if all(image.size) and masks.alters(mask_black, mean_alpha, has_alpha, dds=path.lower().endswith(".dds")):
+        image = _with_alpha(image, mask_black)
+        image.retro_meshes.source = path
     # Colour and alpha as they are in the file: engines that do not blend show the colours under the alpha.
     image.alpha_mode = "CHANNEL_PACKED"
     settings = image.retro_meshes
     settings.mask_black, settings.mean_alpha = mask_black, mean_alpha
-    if mask_black:
-        _set_alpha(image, lambda colors: colors.any(1))
-    elif mean_alpha and image.depth in (8, 24):
-        _set_alpha(image, lambda colors: colors.mean(1))
     return image
 
 
-def _set_alpha(image: bpy.types.Image, alpha_of: Callable[[np.ndarray], np.ndarray]) -> None:
-    """Gives pixels an alpha by their colour and packs the result, so that every renderer and exporter sees it."""
-    width, height = image.size
-    if not width or not height or image.channels != 4:
-        return
-    pixels = np.empty((width * height, 4), np.float32)
-    image.pixels.foreach_get(pixels.reshape(-1))
-    pixels[:, 3] = alpha_of(pixels[:, :3])
-    image.pixels.foreach_set(pixels.reshape(-1))
-    image.file_format = "PNG"
-    image.update()
-    image.pack()
+def _with_alpha(image: bpy.types.Image, mask_black: bool) -> bpy.types.Image:
+    """A new image that holds the alpha which the engine makes of the colours, packed: it is the same wherever it goes.
+
+    The user's file stays what it is; saved from here, a picture without alpha would be without it again.
+    """
+    pixels = image_pixels(image)
+    name = image.name
+    bpy.data.images.remove(image)
+    masks.set_alpha(pixels, mask_black)
+    return from_pixels(name, pixels)
+
+
+def variant(image: bpy.types.Image, mask_black: bool, mean_alpha: bool) -> bpy.types.Image:
+    """The same picture with its alpha made in another way: from its file, where that is still what Blender shows."""
+    path = bpy.path.abspath(image.retro_meshes.source or (image.filepath if image.source == "FILE" else ""))
+    if path and Path(path).is_file() and not image.is_dirty:
+        key = (path, mask_black, mean_alpha)
+        made = _files().get(key) or _load(*key)
+    else:
+        made = _altered(image, mask_black, mean_alpha)
+    made.retro_meshes.name = made.retro_meshes.name or image.retro_meshes.name
+    return made
+
+
+def _altered(image: bpy.types.Image, mask_black: bool, mean_alpha: bool) -> bpy.types.Image:
+    """A copy of what Blender shows, with its alpha made of its colours, or none."""
+    pixels = image_pixels(image)
+    if pixels is None or (image.retro_meshes.mask_black, image.retro_meshes.mean_alpha) == (mask_black, mean_alpha):
+        return image
+    if mask_black or mean_alpha:
+        masks.set_alpha(pixels, mask_black)
+    else:
+        pixels[..., 3] = 255
+    made = from_pixels(image.name, pixels)
+    made.retro_meshes.mask_black, made.retro_meshes.mean_alpha = mask_black, mean_alpha
+    return made
 
 
 def _files() -> dict[tuple[str, bool, bool], bpy.types.Image]:
     """The images that are in Blender already, by file and how their alpha was made."""
     return {
-        (bpy.path.abspath(image.filepath), image.retro_meshes.mask_black, image.retro_meshes.mean_alpha): image
+        (bpy.path.abspath(image.retro_meshes.source or image.filepath), *_how(image)): image
         for image in reversed(bpy.data.images)
-        if image.source == "FILE" and image.library is None
+        if (image.source == "FILE" or image.retro_meshes.source) and image.library is None
     }
+
+
+def _how(image: bpy.types.Image) -> tuple[bool, bool]:
+    return image.retro_meshes.mask_black, image.retro_meshes.mean_alpha
 
 
 def _placeholder(path: str, mask_black: bool, mean_alpha: bool) -> bpy.types.Image:
@@ -122,9 +152,7 @@ def _mark_data(scene: Scene, images: Sequence[bpy.types.Image | None], fresh: se
 def _warnings(missing: list[str], unreadable: list[str], folders: Sequence[Path]) -> list[str]:
     warnings = []
     if missing:
-        names = ", ".join(dict.fromkeys(missing))
-        places = ", ".join(str(folder) for folder in folders) or "no folder that exists"
-        warnings.append(f"Images not found: {names}. Looked in: {places}. They are shown in magenta until they are found")
+        warnings.append(f"{missing_warning(missing, folders)}. They are shown in magenta until they are found")
     if unreadable:
         names = ", ".join(dict.fromkeys(unreadable))
         warnings.append(f"Blender cannot read these images: {names}. Save them as PNG beside the model and import it again")

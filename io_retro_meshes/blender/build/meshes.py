@@ -9,8 +9,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ... import maths
 from ... import scene as neutral
+from ...scene import maths
 from .. import compat, properties
 
 

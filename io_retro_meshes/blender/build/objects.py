@@ -110,6 +110,7 @@ class ObjectBuilder:
         made.location, made.scale = transform.location, transform.scale
         made.rotation_mode = "QUATERNION"
         made.rotation_quaternion = transform.rotation
+        made.retro_meshes.place = np.concatenate([transform.location, transform.rotation, transform.scale])
         if not animated:
             made.rotation_mode = "XYZ"  # what people edit by hand; Blender carries the rotation over
             made.rotation_euler = made.rotation_quaternion.to_euler()

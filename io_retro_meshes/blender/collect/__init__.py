@@ -4,54 +4,56 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass
-from types import ModuleType
 
 import bpy
 
 from ... import scene as neutral
-from ... import sound
+from ...formats import AnyFormat
+from ...formats.options import ExportOptions
+from ...scene import prepare
 from .. import properties
 from ..world import world_color
-from .animation import collect_animation
+from .animation import AnimationCollector
 from .objects import ObjectCollector
 
 
-@dataclass(frozen=True)
-class CollectOptions:
-    """What every exporter can be told."""
-
-    use_selection: bool = False
-    use_visible: bool = True
-    use_active_collection: bool = False
-    collection: str = ""
-    scale: float = 1.0
-    use_modifiers: bool = True
-    animation: str = "AUTO"
-    key_tolerance: float = 1e-5
-    textures: str = "BASENAME"
-
-
 def collect(
-    context: bpy.types.Context, options: CollectOptions, module: ModuleType
+    context: bpy.types.Context, options: ExportOptions, format: AnyFormat
 ) -> tuple[neutral.Scene, list[bpy.types.Image]]:
     """The scene as a format can write it, and Blender's image for each of its images.
 
-    A format's package says what it wants: see CONTRIBUTING.md.
+    What the format's traits ask for: see formats/format.py.
     """
     with _out_of_edit_mode(context):
-        collector = ObjectCollector(context, options, module)
-        scene = collector.collect()
-        collect_animation(collector, options)
+        collector = ObjectCollector(context, options, format)
+        collector.choose()
+        animation = AnimationCollector(collector, _with_animation(options, collector))
+        with animation.playing():
+            scene = collector.collect()
+            format.check(scene)
+            animation.collect()
     if not scene.nodes:
         scene.warnings.append("Nothing was exported: no object of the scene is both visible and chosen")
     render = context.scene.render
     scene.fps = render.fps / render.fps_base
+    scene.first_frame = None if animation.plan.imported else float(context.scene.frame_start)
     scene.settings = properties.collect(context.scene)
     if context.scene.world is not None:
         scene.world_color = world_color(context.scene.world)
-    return sound.sound(neutral.scaled(scene, options.scale)), collector.pictures
+    return prepare.prepare(scene, format, options), collector.pictures
+
+
+def _with_animation(options: ExportOptions, collector: ObjectCollector) -> ExportOptions:
+    """Automatic is all actions for a format that knows them by their names, unless an imported timeline is among them."""
+    if options.animation != "AUTO" or not collector.format.named_actions:
+        return options
+    data = [source.animation_data for source in collector.objects if source is not None]
+    actions = [each.action for each in data if each and each.action]
+    if any(action.retro_meshes.role == "TIMELINE" for action in actions):
+        return options
+    return dataclasses.replace(options, animation="ACTIONS")
 
 
 @contextlib.contextmanager

@@ -6,8 +6,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ... import maths
 from ... import scene as neutral
+from ...scene import maths
 from .. import properties
 
 
@@ -52,5 +52,6 @@ def collect_armature(source: bpy.types.Object, evaluated: bpy.types.Object) -> n
         )
         made.head = rest[number][:3, 3].astype(np.float32)
         made.settings = properties.collect(bone)
+        made.drawn = not bone.retro_meshes.is_property_set("axes")
         found.append(made)
     return neutral.Armature(source.data.name, found)

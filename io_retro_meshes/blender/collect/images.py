@@ -9,8 +9,10 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from ... import maths, png, scene
-from ...textures import base_name
+from ... import scene
+from ...pictures import kinds
+from ...pictures.search import base_name
+from ..pixels import image_pixels
 
 
 class ImageCollector:
@@ -32,7 +34,7 @@ class ImageCollector:
 
 
 def collect_image(image: bpy.types.Image, pixels: bool = False) -> scene.Image:
-    """Its `path` is empty where there is no file: `save_image` makes one. Alpha means nothing until a material uses it."""
+    """Its `path` is empty where there is no file. Alpha means nothing until a material uses it."""
     path = image_path(image)
     return scene.Image(
         name=file_name(image),
@@ -45,53 +47,47 @@ def collect_image(image: bpy.types.Image, pixels: bool = False) -> scene.Image:
 
 
 def image_path(image: bpy.types.Image) -> Path | None:
-    """The image's file as it is shown: not one that is missing, or older than what Blender holds."""
+    """The image's file as it is shown: not one that is missing, or older than what Blender holds.
+
+    Of an image whose alpha was made on import it is the file that it was made from.
+    """
+    if image.retro_meshes.source and not image.is_dirty:
+        path = Path(bpy.path.abspath(image.retro_meshes.source, library=image.library))
+        return path if os.path.isfile(path) else None
     if image.source not in ("FILE", "TILED", "SEQUENCE", "MOVIE") or not image.filepath or image.is_dirty:
         return None
     path = Path(bpy.path.abspath(image.filepath, library=image.library))
-    return path if path.is_file() else None
+    return path if os.path.isfile(path) else None  # no error where the name is too long for any file
 
 
 def file_name(image: bpy.types.Image) -> str:
     """What a model's file should call the image: as on import, unless it is another file by now."""
     given = image.retro_meshes.name
-    path = bpy.path.abspath(image.filepath, library=image.library) if image.source == "FILE" else ""
+    shown = image.retro_meshes.source or (image.filepath if image.source == "FILE" else "")
+    path = bpy.path.abspath(shown, library=image.library) if shown else ""
     name = base_name(path) if path else image.name
     if given and (not path or Path(base_name(given)).stem.casefold() == Path(name).stem.casefold()):
         return given
     return name if Path(name).suffix else f"{name}.png"
 
 
-def image_pixels(image: bpy.types.Image) -> np.ndarray | None:
-    """RGBA bytes (height, width, 4), bottom row first; None where there is nothing to see."""
-    width, height = image.size
-    channels = image.channels
-    if not width or not height or not channels:
-        return None
-    values = np.empty(width * height * channels, np.float32)
-    image.pixels.foreach_get(values)
-    values = values.reshape(height, width, channels)
-    if image.is_float and image.colorspace_settings.name != "Non-Color":
-        values[..., :3] = maths.linear_to_srgb(values[..., :3])
-    rgba = np.ones((height, width, 4), np.float32)
-    rgba[..., :channels] = values if channels != 1 else 1
-    if channels < 3:
-        rgba[..., :3] = values[..., :1]
-    return (np.clip(rgba, 0, 1) * 255 + 0.5).astype(np.uint8)
+class BlenderPicture:
+    """An image of Blender's as something that can be written. Nothing changes in Blender."""
 
+    def __init__(self, image: bpy.types.Image) -> None:
+        self.image = image
 
-def save_image(image: bpy.types.Image, target: Path) -> bool:
-    """Writes the image as a PNG file, and changes nothing in Blender. False: there is nothing to write."""
-    packed = bytes(image.packed_file.data) if image.packed_file and not image.is_dirty else b""
-    if not packed.startswith(png.MAGIC):
-        pixels = image_pixels(image)
-        if pixels is None:
-            return False
-        packed = png.encode(pixels)
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        partial.write_bytes(packed)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
-    return True
+    def encoded(self) -> bytes | None:
+        """Its file on disk, or the one that is packed, while that is what Blender shows; None where there is no such file."""
+        path = image_path(self.image)
+        if path is not None:
+            return path.read_bytes()
+        data = bytes(self.image.packed_file.data) if self.image.packed_file and not self.image.is_dirty else b""
+        return data if kinds.extensions(data[: kinds.HEAD]) else None
+
+    def pixels(self) -> np.ndarray | None:
+        return image_pixels(self.image)
+
+    def altered(self) -> bool:
+        """Was its alpha made of its colours on import?"""
+        return bool(self.image.retro_meshes.source)

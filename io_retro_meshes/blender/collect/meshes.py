@@ -8,8 +8,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ... import maths
 from ... import scene as neutral
+from ...scene import maths
 from .. import properties
 
 ATTRIBUTE_FIELDS = {
@@ -26,7 +26,7 @@ SAME_NORMAL = np.cos(np.radians(0.7))
 OWN_ATTRIBUTES = {"position", "material_index", "sharp_face", "sharp_edge", "custom_normal", "crease_edge", "crease_vert"}
 
 
-def collect_mesh(data: bpy.types.Mesh | None, quads: bool, tangents: bool) -> neutral.Mesh:
+def collect_mesh(data: bpy.types.Mesh | None, quads: bool) -> neutral.Mesh:
     """A mesh with its faces cut to triangles, or to triangles and quads."""
     if data is None:
         return neutral.Mesh("", np.zeros((0, 3), np.float32), np.zeros(0, np.int32))
@@ -48,8 +48,6 @@ def collect_mesh(data: bpy.types.Mesh | None, quads: bool, tangents: bool) -> ne
         mesh.uvs.append(neutral.Layer(layer.name, _get(layer.uv, "vector", len(data.loops), 2)[corners], "CORNER"))
     mesh.colors = _colors(data, corners)
     mesh.attributes = _attributes(data, corners, faces)
-    if tangents and data.uv_layers:
-        mesh.attributes += _tangents(data, corners)
     if not len(data.polygons) and len(data.edges):
         mesh.edges = _get(data.edges, "vertices", len(data.edges), 2, np.int32)
     mesh.settings = properties.collect(data)
@@ -134,14 +132,6 @@ def _attributes(data: bpy.types.Mesh, corners: np.ndarray, faces: np.ndarray) ->
             continue
         found.append(neutral.Layer(attribute.name, values, attribute.domain))
     return found
-
-
-def _tangents(data: bpy.types.Mesh, corners: np.ndarray) -> list[neutral.Layer]:
-    data.calc_tangents()
-    tangents = _get(data.loops, "tangent", len(data.loops), 3)[corners]
-    signs = _get(data.loops, "bitangent_sign", len(data.loops), 1)[corners]
-    data.free_tangents()
-    return [neutral.Layer(".tangent", tangents, "CORNER"), neutral.Layer(".bitangent_sign", signs, "CORNER")]
 
 
 def collect_skin(source: bpy.types.Object, data: bpy.types.Mesh, node: int, bones: dict[str, int]) -> neutral.Skin:

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from types import ModuleType
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ... import maths, surfaces
 from ... import scene as neutral
-from ...formats import FormatError
+from ...formats import AnyFormat, FormatError
+from ...formats.options import ExportOptions
+from ...scene import maths, surfaces
+from ...scene.prepare import strays_warning
 from .. import compat, properties
 from .armatures import bone_order, collect_armature
 from .images import ImageCollector
@@ -29,15 +30,10 @@ NO_NUMBER = 2**31 - 1  # in DepsgraphObjectInstance.persistent_id
 
 
 class ObjectCollector:
-    def __init__(self, context: bpy.types.Context, options: Any, module: ModuleType) -> None:
+    def __init__(self, context: bpy.types.Context, options: ExportOptions, format: AnyFormat) -> None:
         self.context = context
         self.options = options
-        self.quads = getattr(module, "POLYGONS", "TRIANGLES") == "QUADS"
-        self.tangents = getattr(module, "TANGENTS", False)
-        self.pixels = getattr(module, "PIXELS", False)
-        self.beside_timeline = getattr(module, "BESIDE_TIMELINE", False)
-        self.keeps_hidden = getattr(module, "keeps_hidden", None)
-        self.own_space = getattr(module, "SKIN_SPACE", "ARMATURE") == "MESH"
+        self.format = format
         self.scene = neutral.Scene()
         self.objects: list[bpy.types.Object | None] = []  # by node; None for instances
         self.index: dict[bpy.types.Object, int] = {}
@@ -45,12 +41,15 @@ class ObjectCollector:
         self.pictures: list[bpy.types.Image] = []  # by image of the scene
         self.shared: dict[Any, int] = {}
 
-    def collect(self) -> neutral.Scene:
-        chosen = self._chosen()
-        for source in _parents_first(chosen):
+    def choose(self) -> None:
+        """Decides which objects are exported: a node each."""
+        for source in _parents_first(self._chosen()):
             self.index[source] = len(self.objects)
             self.objects.append(source)
             self.scene.nodes.append(neutral.Node(properties.file_name(source)))
+
+    def collect(self) -> neutral.Scene:
+        chosen = list(self.index)
         with self._without_armature_modifiers(chosen):
             depsgraph = self.context.evaluated_depsgraph_get()
             for index in range(len(self.objects)):
@@ -60,7 +59,7 @@ class ObjectCollector:
         return self.scene
 
     def _materials(self) -> None:
-        images = ImageCollector(self.pixels)
+        images = ImageCollector(self.format.pixels)
         self.scene.materials = [collect_material(source, images, self._uv_names(i)) for i, source in enumerate(self.materials)]
         if self.options.textures == "NONE":
             for material in self.scene.materials:
@@ -102,7 +101,7 @@ class ObjectCollector:
 
     def _shown(self, source: bpy.types.Object) -> bool:
         """Visible, or hidden because the format hides it too."""
-        return source.visible_get() or (self.keeps_hidden is not None and self.keeps_hidden(properties.collect(source)))
+        return source.visible_get() or self.format.keeps_hidden(properties.collect(source))
 
     @staticmethod
     def armature_of(source: bpy.types.Object) -> bpy.types.Object | None:
@@ -150,7 +149,7 @@ class ObjectCollector:
         if rig is not None:
             return self.index[rig], -1
         child, parent = source, source.parent
-        while parent is not None and parent not in self.index:
+        while parent is not None and (parent not in self.index or _leads_to(parent, source, self.rigs.get)):
             child, parent = parent, parent.parent
         if parent is None:
             return -1, -1
@@ -162,7 +161,7 @@ class ObjectCollector:
 
     def holder(self, index: int) -> int:
         """The node whose space a node's children are in: a rigged mesh has given its own up to its armature's."""
-        rig = None if self.own_space else self.rigs.get(self.objects[index])
+        rig = None if self.format.skin_space == "MESH" else self.rigs.get(self.objects[index])
         return index if rig is None else self.index[rig]
 
     def _fill(self, index: int, depsgraph: bpy.types.Depsgraph) -> None:
@@ -217,12 +216,12 @@ class ObjectCollector:
         wanted = [self._material(slot) for slot in slots]
         if wanted != mesh.materials:
             node.materials = wanted
-        if rigged and not self.own_space:
+        if rigged and self.format.skin_space != "MESH":
             self._bind(index, source)
 
     def _add_mesh(self, source: bpy.types.Object, evaluated: bpy.types.Object, slots: list[Any]) -> int:
         with _evaluated_mesh(source, evaluated, self.options.use_modifiers) as data:
-            mesh = collect_mesh(data, self.quads, self.tangents)
+            mesh = collect_mesh(data, self.format.quads)
             if source in self.rigs:
                 rig = self.rigs[source]
                 bones = {bone.name: number for number, bone in enumerate(bone_order(rig.data))}
@@ -239,10 +238,7 @@ class ObjectCollector:
         node = self.scene.nodes[index]
         rig = self.rigs[source]
         if any(_moves(each) for each in {source, *ancestors(source)} ^ {rig, *ancestors(rig)}):
-            self.scene.warnings.append(
-                f'"{source.name}" does not go where its armature "{rig.name}" goes as an object: it moves by itself, or is not '
-                "parented to it. It was exported as if it were its child, at rest"
-            )
+            self.scene.warnings.append(strays_warning(source.name, rig.name))
         self.scene.meshes[node.mesh] = surfaces.moved(self.scene.meshes[node.mesh], node.transform.matrix)
         node.transform = neutral.Transform()
 
@@ -302,16 +298,28 @@ def ancestors(source: bpy.types.Object) -> list[bpy.types.Object]:
     return found
 
 
+def _leads_to(start: bpy.types.Object, end: bpy.types.Object, rig_of: Callable[[bpy.types.Object], Any]) -> bool:
+    """Is an object carried by the other? A rigged mesh follows its armature, which may itself be a child of the mesh."""
+    seen = set()
+    while start is not None and start not in seen:
+        seen.add(start)
+        start = rig_of(start) or start.parent
+        if start == end:
+            return True
+    return False
+
+
 def _parents_first(chosen: list[bpy.types.Object]) -> list[bpy.types.Object]:
-    """Also armatures before the meshes they move."""
+    """Also armatures before the meshes they move, even where those are their parents."""
+    rig_of = ObjectCollector.armature_of
     wanted = dict.fromkeys(chosen)
     ordered: dict[bpy.types.Object, None] = {}
     for source in chosen:
         chain, seen = [source], {source}
         while chain:
             last = chain[-1]
-            above = [o for o in (last.parent, ObjectCollector.armature_of(last)) if o is not None and o not in ordered]
-            above = [o for o in above if o not in seen]
+            parent = None if last.parent is None or _leads_to(last.parent, last, rig_of) else last.parent
+            above = [o for o in (parent, rig_of(last)) if o is not None and o not in ordered and o not in seen]
             if above:
                 seen.update(above)
                 chain += above

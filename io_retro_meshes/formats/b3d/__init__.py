@@ -1,12 +1,79 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blitz3D models, .b3d."""
 
-from .document import Document
-from .export import from_scene
-from .options import ExportOptions, ImportOptions
-from .read import read, sniff
-from .scene import to_scene
-from .summary import summary
-from .write import write
+from __future__ import annotations
 
-__all__ = ["Document", "ExportOptions", "ImportOptions", "from_scene", "read", "sniff", "summary", "to_scene", "write"]
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..format import Format
+from .options import ExportOptions as Export
+from .options import ImportOptions as Import
+from .settings import SETTINGS
+
+if TYPE_CHECKING:
+    from ...scene import Image, Material, Scene
+    from .document import Document
+
+
+class Blitz3D(Format["Document", Import, Export]):
+    id = "b3d"
+    label = "Blitz3D"
+    extensions = (".b3d",)
+    used_by = "Blitz3D, Luanti (Minetest), Irrlicht"
+    import_tip = "Open a Blitz3D model, as used by Blitz3D games, Luanti and Irrlicht"
+    export_tip = "Save the scene as a Blitz3D model"
+    example = "fox.b3d"
+    ImportOptions = Import
+    ExportOptions = Export
+    settings = SETTINGS
+
+    masks = True
+
+    def sniff(self, data: bytes) -> bool:
+        from .read import sniff
+
+        return sniff(data)
+
+    def read(self, data: bytes) -> Document:
+        from .read import read
+
+        return read(data)
+
+    def write(self, document: Document) -> bytes:
+        from .write import write
+
+        return write(document)
+
+    def to_scene(self, document: Document, options: Import | None = None, beside: Sequence[Document] = ()) -> Scene:
+        from .to_scene import to_scene
+
+        return to_scene(document, options)
+
+    def from_scene(self, scene: Scene, options: Export | None = None) -> Document:
+        from .from_scene import from_scene
+
+        return from_scene(scene, options)
+
+    def frames_in_seconds(self, scene: Scene) -> list[str]:
+        from .frames import frames_in_seconds
+
+        return frames_in_seconds(scene)
+
+    def restyle(self, material: Material, images: list[Image]) -> None:
+        from .shading import restyle
+
+        restyle(material, images)
+
+    def settle(self, material: Material, images: list[Image]) -> None:
+        from .shading import settle
+
+        settle(material, images)
+
+    def summary(self, document: Document) -> list[str]:
+        from .summary import summary
+
+        return summary(document)
+
+
+FORMAT = Blitz3D()

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..binary import FormatError, Reader
+from ..binary import Reader
+from ..errors import FormatError
 from .document import (
     COLORS,
     MAX_UV_SETS,

@@ -91,6 +91,14 @@ class Mesh:
         """The engine uses them only when there is one for each vertex."""
         return len(self.colors) == len(self.vertices)
 
+    @property
+    def has_own_colors(self) -> bool:
+        """Do vertices have other colours than the entity's? An export gives them that: the engine has it from nowhere else."""
+        blue, green, red, _ = self.color
+        if not self.has_colors or self.texture or not len(self.colors) or (red, green, blue) == (255, 255, 255):
+            return self.has_colors
+        return bool((self.colors != (red, green, blue)).any())
+
 
 @dataclass(eq=False)
 class Entity:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the bOGL engine understands a document: who is whose parent, and what a list of keys shows on a frame."""
+"""How the bOGL engine reads a document: the parent of each entity, and what a list of keys shows on a frame."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...scene.sanitize import finite
 from .document import Document, Entity
 
 Array = npt.NDArray[Any]
 
 REST_FRAME = -1  # the engine puts the rest pose before an entity's keys, on this frame
 LAST_FRAME = 1048574  # Blender's
-# Whole frames that may be added to keys which lines between them do not tell right: so many, and so many a key.
-ADDED = 1024
-ADDED_A_KEY = 8
+SMALLEST_HALF = 2.0**-14  # the loader reads smaller 16-bit floats as 0
+# How many whole frames may be sampled where interpolation between the keys would be wrong: in all, and for each key.
+ADDED_FRAMES = 1024
+ADDED_FRAMES_PER_KEY = 8
 
 
 def parents(document: Document) -> list[int]:
@@ -60,28 +62,28 @@ def track(entity: Entity) -> tuple[Array, Array]:
     keys = entity.keys
     frames = np.concatenate([[REST_FRAME], keys["frame"].astype(np.int64)])
     values = np.concatenate([rest[None], np.concatenate([keys["position"], keys["scale"], keys["rotation"]], 1)])
-    values = np.where(np.isfinite(values), values, rest)
+    values = finite(values, rest)
     steps = np.diff(frames)
     if (steps > 0).all():
         # Between opposite signs the engine takes the long way round, between lengths it goes at a speed of its own.
         a, b = values[:-1, 6:], values[1:, 6:]
         lengths = np.linalg.norm(values[:, 6:], axis=1)
         odd = np.flatnonzero((np.sum(a * b, 1) < 0) | (np.abs(np.diff(lengths)) > 1e-3 * lengths[1:]))
-        at = np.union1d(frames, _whole_frames(frames[odd], frames[odd + 1], len(frames)))
+        at = np.union1d(frames, _frames_between(frames[odd], frames[odd + 1], len(frames)))
     else:
         # After all the keys, the last of the list holds, which may not be the one with the greatest number.
         ordered = np.unique([*frames[frames >= REST_FRAME], frames.max() + 1])
-        at = np.union1d(ordered, _whole_frames(ordered[:-1], ordered[1:], len(frames)))
+        at = np.union1d(ordered, _frames_between(ordered[:-1], ordered[1:], len(frames)))
     values = at_frames(frames, values, at) if len(at) != len(frames) or (steps <= 0).any() else values
     if len(at) > 1 and at[1] <= 0:
         at, values = at[1:], values[1:]  # nothing that is played comes from the rest pose
     return at, values
 
 
-def _whole_frames(starts: Array, stops: Array, keys: int) -> Array:
-    """The whole frames inside of stretches; of long ones, those at their ends."""
+def _frames_between(starts: Array, stops: Array, keys: int) -> Array:
+    """The whole frames between each start and stop; where that is too many, the first and the last of each."""
     counts = stops - starts - 1
-    if counts.sum() > ADDED + ADDED_A_KEY * keys:
+    if counts.sum() > ADDED_FRAMES + ADDED_FRAMES_PER_KEY * keys:
         return np.unique(np.concatenate([starts + 1, stops - 1]))
     first = np.cumsum(counts) - counts
     return np.arange(int(counts.sum())) - np.repeat(first, counts) + np.repeat(starts + 1, counts)

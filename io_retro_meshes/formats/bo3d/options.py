@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the user may choose."""
+"""What a user may choose about .bo3d files."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from .. import options
+from ..options import choices, encoding_option, option
 
 
-@dataclass(frozen=True)
-class ImportOptions:
-    encoding: str = "AUTO"  # the code page of names; AUTO: UTF-8 where it is that, else Windows-1252
+@choices
+class ImportOptions(options.ImportOptions):
+    encoding: str = encoding_option()
 
 
-@dataclass(frozen=True)
-class ExportOptions:
-    half_floats: bool = False  # 16-bit vertex floats: half the size, three digits
-    colors: bool = True
-    key_tolerance: float = 2e-5  # of keys that are left out: a part of the model's size, or radians
+@choices
+class ExportOptions(options.ExportOptions):
+    colors: bool = option(
+        True,
+        "Vertex Colors",
+        "Write the first color attribute. The engine shows it instead of the material's color",
+    )
+    material_colors: bool = option(
+        True,
+        "Material Colors",
+        "Write the color of a material without texture for the vertices of its meshes, too: the engine makes meshes white",
+    )
+    half_floats: bool = option(
+        False, "16-Bit Vertices", "Half the size, three digits: the report says how far the worst vertex is off"
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..binary import Reader, decode
+from ..binary import Reader
 from . import engine
 from .document import BONE, COLOR, HEADER_SIZE, KEY, MAGIC, MESH, PIVOT, TRIANGLE, VERSION, Document, Entity, Mesh, vertex_dtype
 
@@ -99,24 +99,3 @@ def _lists(inner: Reader, entity: Entity, header: Any, more: Any, vfloat: int, w
     bones = inner.array(BONE, int(more["bones"]), f"{where}, bones")
     blue, green, red, alpha = more["color"].tolist()
     entity.mesh = Mesh(vertices, triangles, colors, texture, bones, (blue, green, red, alpha), more["alpha"], int(more["fx"]))
-
-
-def summary(document: Document) -> list[str]:
-    """What is in the file, a line each."""
-    frames = f", {document.length} frames" if document.length else ""
-    lines = [
-        f"BO3D version {document.version / 100:.2f}, {document.vfloat}-bit vertices, {len(document.entities)} entities{frames}"
-    ]
-    for index, entity in enumerate(document.entities):
-        facts = [f'{index}: {"mesh" if entity.mesh else "pivot"} "{entity.text}"']
-        if entity.parent >= 0:
-            facts.append(f"below {entity.parent}")
-        if entity.mesh:
-            facts.append(f"{len(entity.mesh.vertices)} vertices")
-            facts.append(f"{len(entity.mesh.triangles)} triangles")
-            facts += [f"{len(entity.mesh.bones)} bones"] * bool(len(entity.mesh.bones))
-            facts += [f"FX {entity.mesh.fx}"] * bool(entity.mesh.fx)
-            facts += [f"texture {decode(entity.mesh.texture)!r}"] * bool(entity.mesh.texture)
-        facts += [f"{len(entity.keys)} keys"] * bool(len(entity.keys))
-        lines.append(", ".join(facts))
-    return lines

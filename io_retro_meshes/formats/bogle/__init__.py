@@ -3,55 +3,92 @@
 
 from __future__ import annotations
 
-from ..binary import decode
-from .document import Document
-from .drafts import Draft
-from .export import ExportOptions, from_scene
-from .read import read, sniff
-from .scene import ImportOptions, to_scene
-from .write import write
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Document",
-    "Draft",
-    "ExportOptions",
-    "ImportOptions",
-    "from_scene",
-    "read",
-    "sniff",
-    "summary",
-    "to_scene",
-    "write",
-]
+from ..format import Format
+from .options import ExportOptions as Export
+from .options import ImportOptions as Import
+from .settings import SETTINGS
 
-# The engine looks for every texture as textures/<name>.png beside the scene.
-TEXTURE_FOLDER = "textures"
-TEXTURE_EXTENSION = ".png"
-# A skeleton has a matrix of its own in the object that it moves: the skin can stay as it is.
-SKIN_SPACE = "MESH"
+if TYPE_CHECKING:
+    from ...scene import Scene
+    from .document import Document
+    from .drafts import Draft
 
 
-def summary(document: Document | Draft) -> list[str]:
-    if isinstance(document, Draft):
-        lines = [f"draft {document.layout}"]
-        lines += [f"object {decode(each.name.split(bytes(1))[0])}: {_size(each)}" for each in document.objects]
-        return [*lines, f"{len(document.cameras)} cameras, {len(document.lights)} lights"]
-    lines = [f"layout {document.layout}, {len(document.instances)} objects"]
-    for kind, parts in (("cameras", document.cameras), ("materials", document.materials), ("lights", document.lights)):
-        lines.append(f"{len(parts)} {kind}" + _names([part.name for part in parts]))
-    for number, geometry in enumerate(document.geometries, 1):
-        lines.append(f"geometry {number}{_names([geometry.name])}: {_size(geometry)}")
-    for collection in document.collections:
-        lines.append(f"skeleton{_names([collection.name])}: {len(collection.bones)} bones")
-        for animation in collection.animations:
-            lines.append(f"animation{_names([animation.name])}: {len(animation.keys)} keys")
-    return lines
+class Bogle(Format["Document | Draft", Import, Export]):
+    id = "bogle"
+    label = "BOGLE"
+    extensions = (".bgl",)
+    used_by = "the BOGLE exporter and its engine"
+    import_tip = "Open a BOGLE scene"
+    export_tip = "Save the scene for the BOGLE engine"
+    example = "lighthouse.bgl"
+    ImportOptions = Import
+    ExportOptions = Export
+    settings = SETTINGS
+
+    fractions = True
+    beside_timeline = True
+    named_actions = True
+    texture_folder = "textures"
+    texture_extension = ".png"
+    skin_space = "MESH"  # a skeleton has a matrix of its own in the object that it moves: the skin can stay as it is
+
+    def sniff(self, data: bytes) -> bool:
+        from .read import sniff
+
+        return sniff(data)
+
+    def read(self, data: bytes) -> Document | Draft:
+        from .read import read
+
+        return read(data)
+
+    def write(self, document: Document | Draft) -> bytes:
+        from .write import write
+
+        return write(document)
+
+    def to_scene(
+        self, document: Document | Draft, options: Import | None = None, beside: Sequence[Document | Draft] = ()
+    ) -> Scene:
+        from .document import Document
+        from .geometries import joined
+        from .to_scene import to_scene
+
+        if isinstance(document, Document) and document.layout == "GEOMETRIES":
+            document = joined(document, [each for each in beside if isinstance(each, Document)])
+        return to_scene(document, options)
+
+    def from_scene(self, scene: Scene, options: Export | None = None) -> Document | Draft:
+        from .from_scene import from_scene
+
+        return from_scene(scene, options)
+
+    def summary(self, document: Document | Draft) -> list[str]:
+        from .summary import summary
+
+        return summary(document)
+
+    def companions(self, path: Path, document: Document | Draft, options: Import | None = None) -> list[Path]:
+        from .document import Document
+        from .geometries import companions
+
+        return companions(path, document) if isinstance(document, Document) and document.layout == "GEOMETRIES" else []
+
+    def read_companion(self, path: Path, data: bytes) -> Document | Draft:
+        from .geometries import read
+
+        return read(path, data)
+
+    def companion_files(self, path: Path, document: Document | Draft) -> list[tuple[Path, bytes]]:
+        from .document import Document
+        from .geometries import companion_files
+
+        return companion_files(path, document) if isinstance(document, Document) and document.layout == "GEOMETRIES" else []
 
 
-def _size(shape: object) -> str:
-    return f"{len(shape.vertices)} vertices, {len(shape.indices) // 3} triangles"  # type: ignore[attr-defined]
-
-
-def _names(names: list[bytes]) -> str:
-    known = ", ".join(decode(name) for name in names if name)
-    return f" ({known})" if known else ""
+FORMAT = Bogle()

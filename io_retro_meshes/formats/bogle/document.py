@@ -2,7 +2,7 @@
 """What a .bgl file holds: the tables of the format's own document.
 
 Every layout calls itself version 0. SEED is the one that was published; NAMES puts a name after each type byte; ANIM adds
-skeletons. The drafts before them are in drafts.py.
+skeletons; GEOMETRIES puts each geometry into a file of its own. The drafts before them are in drafts.py.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-Layout = Literal["SEED", "NAMES", "ANIM"]
-LAYOUTS: tuple[Layout, ...] = ("SEED", "NAMES", "ANIM")
+Layout = Literal["SEED", "NAMES", "ANIM", "GEOMETRIES"]
+LAYOUTS: tuple[Layout, ...] = ("SEED", "NAMES", "ANIM", "GEOMETRIES")
+SKELETAL: tuple[Layout, ...] = ("ANIM", "GEOMETRIES")  # layouts with skeletons, animations and weights
 
 SIGNATURE = b"BOGLE"
 VERSION = 0
 MOST_LEVELS = 256  # of the scene tree, in the engine
 MOST_LIGHTS = 20
 MOST_BONES = 64  # in the engine's newer shader
+INFLUENCES = 3  # bones a vertex can have
 
 SPOT, SUN, POINT = 0, 1, 2  # types of light
+# The type of camera that the engine of each layout asserts: its own changed on 2021-11-25.
+CAMERA_TYPES: dict[Layout, int] = {"SEED": 1, "NAMES": 1, "ANIM": 0, "GEOMETRIES": 0}
 
 CAMERA = np.dtype(
     [("width", "<u4"), ("height", "<u4"), ("near", "<f4"), ("far", "<f4"), ("fov", "<f4"), ("main", "u1")],
@@ -31,7 +35,7 @@ CAMERA = np.dtype(
 _VERTEX = [("position", "<f4", 3), ("uv", "<f4", 2), ("normal", "<f4", 3), ("tangent", "<f4", 3), ("binormal", "<f4", 3)]
 VERTEX = np.dtype(_VERTEX)
 # Bone indices are floats, whatever the text of layout ANIM says: the engine's files and its shader have them so.
-SKINNED_VERTEX = np.dtype([*_VERTEX, ("bones", "<f4", 3), ("weights", "<f4", 3)])
+SKINNED_VERTEX = np.dtype([*_VERTEX, ("bones", "<f4", INFLUENCES), ("weights", "<f4", INFLUENCES)])
 MATERIAL = np.dtype(
     [
         ("ambient", "<f4", 4),
@@ -91,9 +95,10 @@ class Camera:
 
 @dataclass(slots=True)
 class Geometry:
-    vertices: Array  # VERTEX, or SKINNED_VERTEX in layout ANIM
+    vertices: Array  # VERTEX, or SKINNED_VERTEX in layouts with skeletons
     indices: Array  # three a triangle, counter-clockwise
     name: bytes = b""
+    file: bytes = b""  # layout GEOMETRIES: what the file with vertices and indices is called, without folder and extension
 
 
 @dataclass(slots=True)
@@ -130,7 +135,7 @@ class Collection:
 
 @dataclass(slots=True)
 class Instance:
-    values: Array  # INSTANCE, or ANIMATED_INSTANCE in layout ANIM; one
+    values: Array  # INSTANCE, or ANIMATED_INSTANCE in layouts with skeletons; one
     name: bytes = b""
 
 
@@ -142,7 +147,7 @@ class Document:
     geometries: list[Geometry] = field(default_factory=list)
     materials: list[Material] = field(default_factory=list)
     lights: list[Light] = field(default_factory=list)
-    collections: list[Collection] = field(default_factory=list)  # layout ANIM only
+    collections: list[Collection] = field(default_factory=list)  # in layouts with skeletons only
     instances: list[Instance] = field(default_factory=list)
     tree: bytes = b""  # without its NUL
     ending: bytes = b"\0"  # the NUL and what follows: nothing should

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..binary import FormatError, Reader
+from ..binary import Reader
+from ..errors import FormatError
 from . import drafts, tree
 from .document import (
     ANIMATED_INSTANCE,
@@ -22,6 +23,7 @@ from .document import (
     LIGHT,
     MATERIAL,
     SIGNATURE,
+    SKELETAL,
     SKINNED_VERTEX,
     TEXTURES,
     VERSION,
@@ -104,7 +106,7 @@ class _Layout:
     def document(self) -> Document:
         read = self.reader
         kinds = ["cameras", "geometries", "materials", "lights", "objects"]
-        if self.layout == "ANIM":
+        if self.layout in SKELETAL:
             kinds.insert(4, "animations")
         count = {kind: read.u32(f"number of {kind}") for kind in kinds}
         document = Document(self.layout, read.array("<f4", 4, "ambient light"))
@@ -144,9 +146,11 @@ class _Layout:
         if kind:
             raise self.reader.error(f"geometries of type {kind} are not known", f"{what}, type", self.reader.offset - 1)
         name = self.name(what)
+        dtype = SKINNED_VERTEX if self.layout in SKELETAL else VERTEX
+        if self.layout == "GEOMETRIES":
+            return Geometry(NO_VERTICES[dtype], NO_INDICES, name, self.string(f"{what}, file name"))
         vertices = self.reader.u32(f"{what}, vertlen")
         indices = self.reader.u32(f"{what}, indlen")
-        dtype = SKINNED_VERTEX if self.layout == "ANIM" else VERTEX
         if not vertices and not indices:  # a file may hold a million of these: they share their nothing
             return Geometry(NO_VERTICES[dtype], NO_INDICES, name)
         values = self.reader.array(dtype, vertices, f"{what}, vertices")
@@ -180,7 +184,7 @@ class _Layout:
 
     def instance(self, what: str) -> Instance:
         name = self.name(what)
-        return Instance(self.reader.array(ANIMATED_INSTANCE if self.layout == "ANIM" else INSTANCE, 1, what), name)
+        return Instance(self.reader.array(ANIMATED_INSTANCE if self.layout in SKELETAL else INSTANCE, 1, what), name)
 
     def tree(self, document: Document) -> None:
         read = self.reader

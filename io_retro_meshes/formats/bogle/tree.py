@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ..binary import FormatError
+from ..errors import FormatError
 from .document import MOST_LEVELS
 
 ROOT = -1

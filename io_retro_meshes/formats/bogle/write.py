@@ -7,7 +7,7 @@ from collections.abc import Sized
 
 from ..binary import Writer
 from . import drafts
-from .document import SIGNATURE, VERSION, Array, Collection, Document
+from .document import SIGNATURE, SKELETAL, VERSION, Array, Collection, Document
 
 
 def write(document: Document | drafts.Draft) -> bytes:
@@ -18,7 +18,7 @@ def write(document: Document | drafts.Draft) -> bytes:
         drafts.write(document, out)
         return bytes(out.data)
     counts: list[Sized] = [document.cameras, document.geometries, document.materials, document.lights, document.instances]
-    if document.layout == "ANIM":
+    if document.layout in SKELETAL:
         counts.insert(4, document.collections)
     for parts in counts:
         out.u32(len(parts))
@@ -41,6 +41,9 @@ def _components(document: Document, out: Writer) -> None:
         _typed(out, [camera.type], camera.name, camera.values, named)
     for geometry in document.geometries:
         _typed(out, [0], geometry.name, None, named)
+        if document.layout == "GEOMETRIES":
+            _string(geometry.file, out)
+            continue
         out.u32(len(geometry.vertices))
         out.u32(len(geometry.indices))
         out.array(geometry.vertices)

@@ -180,6 +180,8 @@ class Document:
     reserved: tuple[int, int] = (0, 0)
     tail: bytes = b""  # what follows the last terminator
     warnings: list[str] = field(default_factory=list)
+    entity: dict[str, str] | None = None  # of an .fpe: its values by name. It has no frames
+    text: bytes = b""  # ... and the whole of it
 
     @property
     def custom_data(self) -> bytes:

@@ -1,20 +1,53 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the reader of a scene, and its writer, can be told."""
+"""What a user may choose about .dbo files."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from .. import options
+from ..options import choices, option
 
 
-@dataclass(frozen=True)
-class ImportOptions:
-    fps: float = 30.0  # files count frames, and do not say how many make a second
+@choices
+class ImportOptions(options.ImportOptions):
+    fps: float = option(
+        30.0,
+        "Frame Rate",
+        "Frames a second: the file counts frames, and leaves the rate to the program. 24 and 30 are usual",
+        panel="Animation",
+        minimum=1.0,
+        soft_maximum=120.0,
+    )
 
 
-@dataclass(frozen=True)
-class ExportOptions:
-    colors: bool = True  # write the first colour attribute
-    uv_sets: int = 8  # write at most so many UV maps
-    materials: bool = True  # write colours, textures and render states
-    effect: str = ""  # the shader of materials that name none
-    influences: int = 4  # bones a vertex may follow
+@choices
+class ExportOptions(options.ExportOptions):
+    influences: int = option(
+        4, "Weights", "Bones that a vertex may follow. The engines' shaders take four", minimum=1, maximum=4
+    )
+    colors: bool = option(True, "Vertex Colors", "Write the first color attribute")
+    uv_sets: int = option(8, "UV Maps", "Write at most so many UV maps. Without an effect two are read", minimum=0, maximum=8)
+    materials: bool = option(True, "Materials", "Write colors, textures and render states")
+    effect: str = option(
+        "",
+        "Effect",
+        "The shader file of materials that name none of their own; empty: the engine's fixed ways",
+        panel="Textures",
+    )
+    skinned_effect: str = option(
+        "", "Effect of Skins", "The shader file of skinned meshes instead; empty: that of the others", panel="Textures"
+    )
+    mesh_per_material: bool = option(
+        False, "One Mesh a Material", "Cut meshes with several materials: GameGuru MAX draws one set of textures a mesh"
+    )
+    deforming_only: bool = option(
+        False, "Only Deforming Bones", "Leave out bones that move no vertex, carry nothing and have no such bone below them"
+    )
+    fps: float = option(
+        0.0,
+        "Frame Rate",
+        "Frames a second that the program plays: the file does not say it. The animation is sampled anew at this rate, so that "
+        "it takes as long as here. 0 keeps every frame's number",
+        panel="Animation",
+        minimum=0.0,
+        soft_maximum=120.0,
+    )

@@ -9,7 +9,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from ..binary import FormatError, Reader
+from ..binary import Reader
+from ..errors import FormatError
 from .document import MAGIC, Document, Root
 from .fields import Block, Inline, Record, Records, Sub, Table
 

@@ -9,6 +9,8 @@ from .document import Document, chain
 def summary(document: Document) -> list[str]:
     frames = [frame for frame, _ in document.frames()]
     meshes = [frame.mesh for frame in frames if frame.mesh is not None]
+    if document.entity is not None:
+        return [f"entity of the model {document.entity['model']}", f"texture {document.entity.get('textured') or 'none'}"]
     bones = sum(len(mesh.bones) for mesh in meshes)
     lines = [
         f"Dark Basic Pro object, version {document.version}",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import space
+from ...scene.sanitize import usable
 from .document import Mesh
 
 Array = npt.NDArray[Any]
@@ -77,14 +77,15 @@ def fvf_columns(fvf: int) -> Columns:
 def declared_columns(elements: Array) -> Columns:
     """The columns of a vertex declaration.
 
-    A layout of 88 bytes calls weights and bone numbers texture coordinates too: of those that share a number, the first
-    with two floats is taken.
+    Layouts of 64 and 88 bytes call weights and bone numbers texture coordinates too, with four floats each: beside coordinates
+    of two floats they are not taken. Of those that share a number, the first is.
     """
     ends = np.flatnonzero(elements["stream"] == 0xFF)
     columns: Columns = []
     seen: set[str] = set()
     rows = elements[: ends[0] if len(ends) else len(elements)]
     flat = {int(row["index"]) for row in rows if row["usage"] == 5 and row["type"] == 1}
+    four = 3  # the type of four floats
     for row in rows:
         usage, kind = int(row["usage"]), int(row["type"])
         if kind not in ELEMENT_TYPES or row["stream"] != 0:
@@ -94,7 +95,7 @@ def declared_columns(elements: Array) -> Columns:
         else:
             name = USAGES.get(usage, f"usage{usage}_")
         if name == "uv":
-            if int(row["index"]) in flat and kind != 1:
+            if (int(row["index"]) in flat and kind != 1) or (flat and kind == four):
                 continue
             name = f"uv{int(row['index'])}"
         if name not in seen:
@@ -134,7 +135,7 @@ def vertices(mesh: Mesh, warnings: list[str]) -> Array:
 def finite(values: Array, warnings: list[str], what: str) -> Array:
     """float32, with zeros for what is not a number, or none to reckon with."""
     values = values.astype(np.float32)
-    good = np.abs(values) < space.HUGE
+    good = usable(values)
     if good.all():
         return values
     warnings.append(f"Some {what} are no usable numbers; they were made zero.")

@@ -1,40 +1,97 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Battle characters of the Sega Saturn: x8pc*.bin, and x8an*.bin with more of their animations."""
 
-from .document import Document
-from .export import from_scene
-from .options import ExportOptions, ImportOptions
-from .read import read, sniff
-from .scene import to_scene
-from .segments import companions
-from .summary import summary
-from .write import companion_files, write
+from __future__ import annotations
 
-# What the Blender floor is asked for: see CONTRIBUTING.md.
-POLYGONS = "QUADS"
-PIXELS = True
-BESIDE_TIMELINE = True
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ..format import Format
+from .options import ExportOptions as Export
+from .options import ImportOptions as Import
+from .settings import SETTINGS
 
-def keeps_hidden(settings: dict[str, dict[str, object]]) -> bool:
-    """Is an object exported even while it is hidden? What is shown instead of a weapon is."""
-    return settings.get("saturn", {}).get("list", 0) not in (0, 1)
+if TYPE_CHECKING:
+    from ...scene import Image, Material, Scene, Settings
+    from .document import Document
 
 
-__all__ = [
-    "BESIDE_TIMELINE",
-    "PIXELS",
-    "POLYGONS",
-    "Document",
-    "ExportOptions",
-    "ImportOptions",
-    "companion_files",
-    "companions",
-    "from_scene",
-    "keeps_hidden",
-    "read",
-    "sniff",
-    "summary",
-    "to_scene",
-    "write",
-]
+class SaturnBattle(Format["Document", Import, Export]):
+    id = "saturn"
+    label = "Saturn Battle Character"
+    extensions = (".bin",)
+    used_by = "Sega Saturn discs"
+    import_tip = "Open battle characters of the Sega Saturn: x8pc files, with the x8an file beside them"
+    export_tip = "Save characters as battle characters of the Sega Saturn"
+    example = "knight.bin"
+    ImportOptions = Import
+    ExportOptions = Export
+    settings = SETTINGS
+
+    shared_extension = True
+    quads = True
+    pixels = True
+    embeds = True
+
+    def sniff(self, data: bytes) -> bool:
+        from .read import sniff
+
+        return sniff(data)
+
+    def read(self, data: bytes) -> Document:
+        from .read import read
+
+        return read(data)
+
+    def write(self, document: Document) -> bytes:
+        from .write import write
+
+        return write(document)
+
+    def to_scene(self, document: Document, options: Import | None = None, beside: Sequence[Document] = ()) -> Scene:
+        from .to_scene import to_scene
+
+        return to_scene(document, options, beside)
+
+    def check(self, scene: Scene) -> None:
+        from .from_scene.limits import check
+
+        check(scene)
+
+    def from_scene(self, scene: Scene, options: Export | None = None) -> Document:
+        from .from_scene import from_scene
+
+        return from_scene(scene, options)
+
+    def restyle(self, material: Material, images: list[Image]) -> None:
+        from .shading import restyle
+
+        restyle(material, images)
+
+    def settle(self, material: Material, images: list[Image]) -> None:
+        from .shading import settle
+
+        settle(material, images)
+
+    def summary(self, document: Document) -> list[str]:
+        from .summary import summary
+
+        return summary(document)
+
+    def keeps_hidden(self, settings: Settings) -> bool:
+        """What is shown instead of a weapon is exported even while it is hidden."""
+        return settings.get("saturn", {}).get("list", 0) not in (0, 1)
+
+    def companions(self, path: Path, document: Document, options: Import | None = None) -> list[Path]:
+        from .segments import companions
+
+        return companions(path, document, options)
+
+    def companion_files(self, path: Path, document: Document) -> list[tuple[Path, bytes]]:
+        from .segments import companion_files
+
+        return companion_files(path, document)
+
+
+FORMAT = SaturnBattle()

@@ -4,16 +4,22 @@
 from __future__ import annotations
 
 import struct
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from ..binary import Array, FormatError
+from ..binary import Array
+from ..errors import FormatError
 
 END = 0xFFFFFFFF
 
-# Tables may overlap, but what they hold together may not be out of proportion to the chunk.
-OVERLAP = 8
+# Tables and chunks may overlap, but what they hold together may not be out of proportion to the file.
+OVERLAP = 12
+SPARE = 3 << 20
+SEARCH_COST = 32  # looking in vain for the end of a table costs one byte for so many
+# Bytes that a thing of the document takes, beside its arrays' data; about.
+OBJECT_COST = {"list": 512, "mesh": 1024, "definition": 512, "bone": 1536, "command": 160, "texture": 256}
 
 
 class BattleError(FormatError):
@@ -24,22 +30,44 @@ class BattleError(FormatError):
         self.kind = kind
 
 
+class Budget:
+    """The memory, and with it the time, that reading one file may take. All that is made from its bytes is counted here."""
+
+    def __init__(self, size: int) -> None:
+        self.left = OVERLAP * size + SPARE
+
+    def spend(self, size: int) -> bool:
+        """False: there is not so much left. Nothing is taken then."""
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
+
+
 class Chunk:
     """bytes[start:end] of a file; offsets are relative to `start`, those in errors to the file."""
 
-    def __init__(self, data: bytes, start: int, end: int, name: str) -> None:
+    def __init__(self, data: bytes, start: int, end: int, name: str, budget: Budget | None = None) -> None:
         self.data = data
         self.start = start
         self.end = end
         self.name = name
-        self.left = OVERLAP * (end - start)
+        self.budget = budget or Budget(end - start)
 
     def __len__(self) -> int:
         return self.end - self.start
 
-    @property
+    @cached_property
     def bytes(self) -> bytes:
         return self.data[self.start : self.end]
+
+    def spend(self, size: int, field: str, offset: int = 0) -> None:
+        if not self.budget.spend(size):
+            raise self.error("count_too_large", "the tables hold far more than the file", offset, field)
+
+    def spend_on(self, kind: str, count: int, field: str) -> None:
+        """Before so many objects of the document are made."""
+        self.spend(OBJECT_COST[kind] * count, field)
 
     def error(self, kind: str, message: str, offset: int, field: str) -> BattleError:
         return BattleError(kind, message, offset=self.start + offset, field=f"{self.name} {field}")
@@ -53,9 +81,7 @@ class Chunk:
         if size > len(self) - offset:
             word = "count_too_large" if count > 1 else "truncated"
             raise self.error(word, f"{count} need {size} bytes, {len(self) - offset} are left", offset, field)
-        self.left -= size
-        if self.left < 0:
-            raise self.error("count_too_large", "the tables hold far more than the chunk", offset, field)
+        self.spend(size, field, offset)
         return np.frombuffer(self.data, kind, count, self.start + offset)
 
     def u32(self, offset: int, field: str) -> int:
@@ -79,5 +105,6 @@ class Chunk:
             if len(found):
                 return self.array(offset, kind, int(found[0]), field)
             if reach >= len(numbers):
+                self.spend(numbers.nbytes // SEARCH_COST, field, offset)
                 raise self.error("unterminated", "the end mark is missing", offset, field)
             reach *= 8

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .names import TYPE_NAMES
+
 Array = npt.NDArray[Any]
 
 SECTOR = 0x800  # chunks, characters and segments start at multiples of this
@@ -51,6 +53,7 @@ SORT_TEXTURE = 4
 DRAW_MODE = 0x7  # atrb
 SHADOW, HALF_LUMINANCE, TRANSLUCENT, GOURAUD = 1, 2, 3, 4
 TRANSPARENT_PIXEL_OFF = 0x40
+END_CODE_OFF = 0x80
 STIPPLE = 0x100
 DIR_KIND, DIR_TEXTURED, DIR_POLYGON = 0xF, 2, 4
 FLIP_H, FLIP_V = 0x10, 0x20
@@ -59,22 +62,12 @@ FLIP_H, FLIP_V = 0x10, 0x20
 PUSH, POP = 0xFD, 0xFE
 DRAW = (0x00, 0x80)
 FULL_TAGS = (0x30, 0x81)  # with rotation and scale
-WEAPON_TAG, UNARMED_TAG = 0x30, 0x81
+CHEST_TAG, WEAPON_TAG, UNARMED_TAG = 0x09, 0x30, 0x81
 TAG_NAMES = {0x09: "tag_chest", 0x10: "tag_weapon_base", 0x11: "tag_weapon_tip", 0x20: "tag_hand", 0x30: "tag_weapon"}
 PLAIN_TAGS = (0x01, 0x09, 0x10, 0x11, 0x12, 0x20, 0x21, 0x22)
 
 # Definitions
 EXTERNAL = 0x1000  # of start: the keys are in the x8an file
-TYPE_NAMES = {0x00: "idle", 0x10: "hit", 0x20: "block", 0x70: "attack"}
-EVENT_NAMES = {
-    0x02: "swoosh on",
-    0x03: "swoosh off",
-    0x04: "freeze on",
-    0x05: "freeze off",
-    0x06: "hit",
-    0x07: "dust",
-    0x08: "stop if dead",
-}
 
 
 # ------------------------------------------------------------------------------------------------------------ textures
@@ -184,6 +177,13 @@ class Segment:
         return min(int(f.min()) for f in frames), max(int(f.max()) for f in frames)
 
 
+@dataclass
+class PackedSegment(Segment):
+    """One animation in a chunk of its own, packed; the source is the packed one. One that is damaged is its source alone."""
+
+    damaged: bool = False
+
+
 # ---------------------------------------------------------------------------------------------------------------- file
 
 
@@ -192,8 +192,9 @@ class Character:
     textures: Textures = field(default_factory=Textures)
     model: Model = field(default_factory=Model)
     animation: Animation = field(default_factory=Animation)
-    extra: list[bytes] = field(default_factory=list)  # chunks of later games, whose packing is not known
+    extra: list[PackedSegment] = field(default_factory=list)  # later games: of the definitions with the bit EXTERNAL, in order
     source: bytes | None = None  # the whole slot: header, chunks and the fill between them
+    listed: int = 0  # how many chunks the source's header lists that could be read
 
 
 @dataclass
@@ -201,6 +202,9 @@ class Document:
     characters: list[Character] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
     tail: bytes = b""  # what follows the last character or segment
+    equal_slots: bool = False  # the characters come from several files: they get slots of one size
+    keep_room: bool = False  # writing refuses to move anything from where its source had it
+    replaced: list[int] | None = None  # with characters: which segments differ from the x8an file; None: it was not read
     warnings: list[str] = field(default_factory=list)
 
 
@@ -211,6 +215,6 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
     if is_dataclass(a) and type(a) is type(b):
-        names = [f.name for f in fields(a) if not f.name.endswith("source")]
+        names = [f.name for f in fields(a) if not f.name.endswith("source") and f.name != "listed"]
         return all(same(getattr(a, name), getattr(b, name)) for name in names)
     return bool(a == b)

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Events of animations <-> named markers."""
+"""The codes of animation events, and their names as markers; for both directions."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from .document import EVENT, EVENT_NAMES
+from .names import EVENT_NAMES
 
 SOUND = 0xFF00  # and the number of the sound
 
@@ -32,15 +28,3 @@ def code_of(name: str) -> int | None:
         return None
     number = int(found[2], 16)
     return SOUND | number & 0xFF if found[1] == "sound" else number
-
-
-def markers(events: npt.NDArray[Any]) -> list[tuple[float, str]]:
-    return [(float(frame), marker_name(code)) for frame, code in events.tolist()]
-
-
-def from_markers(markers: list[tuple[float, str]], warnings: list[str]) -> npt.NDArray[Any]:
-    found = [(round(frame), code) for frame, name in markers if (code := code_of(name)) is not None]
-    unknown = sorted({name for _, name in markers if code_of(name) is None})
-    if unknown:
-        warnings.append(f"Markers that are no events were left out: {', '.join(unknown)}.")
-    return np.array(sorted(found, key=lambda event: event[0]), EVENT)

@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 
 GROUP = 17
 SHORTEST, LONGEST = 2, 33
-FARTHEST = 2047
+FARTHEST = 0x7DF  # as far back as the games' own streams copy from; a command can say 0x7FF
 
 
 class StreamError(ValueError):

@@ -3,23 +3,103 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-
-@dataclass(frozen=True)
-class ImportOptions:
-    name: str = "character"  # the files hold none
-    fps: float = 20.0  # what viewers play; the true rate is not known
-    parts: Literal["ONE", "EACH"] = "ONE"  # the body as one mesh, or a mesh a part
-    images: Literal["EACH", "ATLAS"] = "EACH"  # an image a texture, or one for all
-    spacing: float = 1.25  # between characters, times the width of the widest; 0 leaves all at the origin
-    animation_file: str = ""  # the x8an file; empty: the one beside the model
+from .. import options
+from ..options import choices, option
+from .names import TYPE_NAMES
 
 
-@dataclass(frozen=True)
-class ExportOptions:
-    first_frame: int = 1  # where animations of their own begin, laid end to end
-    largest_texture: int = 64  # pixels, for pictures that have to be drawn anew because a face shows a slanted part of one
-    external: Literal["FILE", "TIMELINE", "NONE"] = "FILE"  # where animations go that came from an x8an file
-    strongest: bool = False  # vertices of several bones go with the strongest, instead of being an error
+@choices
+class ImportOptions(options.ImportOptions):
+    name: str = "character"  # the files hold none: the importer gives the file's
+    parts: Literal["ONE", "EACH"] = option(
+        "ONE",
+        "Body",
+        "The console draws every part of the body as a mesh of its own",
+        items=(
+            ("ONE", "One Mesh", "All parts in one mesh object, told apart by the face attribute part"),
+            ("EACH", "A Mesh a Part", "A mesh object for each part"),
+        ),
+    )
+    spacing: float = option(
+        1.25,
+        "Spacing",
+        "How far apart several characters of a file stand, in widths of the widest. 0 puts them all at the origin",
+        minimum=0.0,
+        soft_maximum=5.0,
+    )
+    fps: float = option(
+        20.0,
+        "Frame Rate",
+        "Frames a second. The files do not say it; 20 looks right",
+        panel="Animation",
+        minimum=1.0,
+        soft_maximum=60.0,
+    )
+    animation_file: str = option(
+        "",
+        "Animation File",
+        "The x8an file with more animations. Empty: the one beside the model that has its number",
+        panel="Animation",
+        subtype="FILE_PATH",
+    )
+    images: Literal["ATLAS", "EACH"] = option(
+        "ATLAS",
+        "Images",
+        "The console's textures are small, and each polygon shows the whole of one",
+        panel="Textures",
+        items=(
+            ("ATLAS", "Atlas", "One image that has all textures of a character in it, and a material for each look"),
+            ("EACH", "One a Texture", "An image and materials for each texture"),
+        ),
+    )
+
+
+@choices
+class ExportOptions(options.ExportOptions):
+    strongest: bool = option(
+        False,
+        "Strongest Bone",
+        "Let every vertex go with its strongest bone. Otherwise, vertices of several bones are an error: all parts of a "
+        "character are rigid",
+    )
+    first_frame: int = option(
+        1, "First Frame", "Where actions begin when they are laid end to end", panel="Animation", minimum=0, maximum=4095
+    )
+    external: Literal["FILE", "PACKED", "TIMELINE", "NONE"] = option(
+        "FILE",
+        "x8an Actions",
+        "Where the actions go that came from an x8an file, or from packed chunks",
+        panel="Animation",
+        items=(
+            ("FILE", "Where They Were", "Into the x8an file beside the exported one, or into packed chunks"),
+            ("PACKED", "Packed Chunks", "Into packed chunks of the character's own, as later games have them"),
+            ("TIMELINE", "Timeline", "Behind the others on the character's own timeline"),
+            ("NONE", "None", "They are left out"),
+        ),
+    )
+    other_type: str = option(
+        "REFUSE",
+        "Other Actions",
+        "What new actions are whose name and settings say no type",
+        panel="Animation",
+        items=(
+            ("REFUSE", "Refuse", "Stop, and say which ones"),
+            *((f"{code:02X}", name.capitalize(), f"Type {code:02X}") for code, name in TYPE_NAMES.items()),
+        ),
+    )
+    keep_room: bool = option(
+        False,
+        "Keep Room",
+        "Refuse to write what has outgrown the room that it had in its file. Otherwise it moves what follows, which the game "
+        "may not expect",
+    )
+    largest_texture: int = option(
+        64,
+        "Largest Texture",
+        "Pixels of a side, at most, of a texture drawn anew because a face shows a slanted part of an image",
+        panel="Textures",
+        minimum=8,
+        maximum=248,
+    )

@@ -7,8 +7,8 @@ import struct
 
 import numpy as np
 
-from . import lzss, skeleton
-from .chunk import END, OVERLAP, BattleError, Chunk
+from . import lzss, packed, skeleton
+from .chunk import END, OVERLAP, BattleError, Budget, Chunk
 from .document import (
     ATTR,
     BODY,
@@ -35,13 +35,15 @@ from .document import (
     Keys,
     Mesh,
     Model,
+    PackedSegment,
     Segment,
     Textures,
 )
+from .layout import ALL_ONES, CHUNK_NAMES
 
 SIGNATURE = b"\0\0\x08\0\0\0"
 HEADER = 4 * CHUNK_ENTRY.itemsize
-CHUNK_NAMES = ("texture definitions", "textures", "model", "animation")
+UNPACKING_COST = 48  # bytes that a word needs while it is unpacked
 
 
 def sniff(data: bytes) -> bool:
@@ -83,12 +85,13 @@ def read(data: bytes) -> Document:
 
 def _read_characters(data: bytes) -> Document:
     document = Document()
+    budget = Budget(len(data))
     bases = [0]
     while bases:
         base = bases.pop()
         found: list[str] = []
         try:
-            character, end = _read_character(data, base, found)
+            character, end = _read_character(data, base, found, budget)
         except BattleError as error:
             if not base:
                 raise
@@ -106,25 +109,23 @@ def _read_characters(data: bytes) -> Document:
     return document
 
 
-def _read_character(data: bytes, base: int, warnings: list[str]) -> tuple[Character, int]:
+def _read_character(data: bytes, base: int, warnings: list[str], budget: Budget) -> tuple[Character, int]:
     """A character, and where its last chunk ends in the file."""
     if len(data) - base < HEADER:
         raise BattleError("truncated", "the file ends inside the table of chunks", offset=base, field="header")
     entries = np.frombuffer(data, CHUNK_ENTRY, 4, base)
-    chunks = [chunk_at(data, base, entry, name) for entry, name in zip(entries, CHUNK_NAMES, strict=True)]
+    chunks = [chunk_at(data, base, entry, name, budget) for entry, name in zip(entries, CHUNK_NAMES, strict=True)]
     end = base + max(offset + max(size, room) for offset, size, room, _ in entries.tolist())
-    extra, end = _extra_chunks(data, base, end, warnings)
-    character = Character(
-        read_textures(chunks[0], chunks[1], warnings),
-        read_model(chunks[2], warnings),
-        read_animation(chunks[3], warnings),
-        extra,
-    )
+    textures = read_textures(chunks[0], chunks[1], warnings)
+    model = read_model(chunks[2], warnings)
+    animation = read_animation(chunks[3], warnings)
+    extra, end = _extra_chunks(data, base, end, warnings, budget)
+    character = Character(textures, model, animation, extra, listed=len(CHUNK_NAMES) + len(extra))
     _check_character(character, warnings)
     return character, max(end, base + SECTOR)
 
 
-def chunk_at(data: bytes, base: int, entry: np.void, name: str) -> Chunk:
+def chunk_at(data: bytes, base: int, entry: np.void, name: str, budget: Budget) -> Chunk:
     offset, size = int(entry["offset"]), int(entry["data_size"])
     room = len(data) - base
     if offset > room:
@@ -132,26 +133,43 @@ def chunk_at(data: bytes, base: int, entry: np.void, name: str) -> Chunk:
     if size > room - offset:
         kind = "count_too_large" if size > room else "truncated"
         raise BattleError(kind, f"{size} bytes are needed, {room - offset} are left", offset=base + offset, field=name)
-    return Chunk(data, base + offset, base + offset + size, name)
+    chunk = Chunk(data, base + offset, base + offset + size, name, budget)
+    chunk.spend(size, "bytes")
+    return chunk
 
 
-def _extra_chunks(data: bytes, base: int, end: int, warnings: list[str]) -> tuple[list[bytes], int]:
-    """What later games list behind the four chunks; its packing is not known."""
-    extra: list[bytes] = []
+def _extra_chunks(data: bytes, base: int, end: int, warnings: list[str], budget: Budget) -> tuple[list[PackedSegment], int]:
+    """What later games list behind the four chunks: packed animations."""
+    extra: list[PackedSegment] = []
     room = min(SECTOR, len(data) - base) - HEADER
     for entry in np.frombuffer(data, CHUNK_ENTRY, room // CHUNK_ENTRY.itemsize, base + HEADER):
         if entry["offset"] in (0, END):
             break
         try:
-            chunk = chunk_at(data, base, entry, f"chunk {4 + len(extra)}")
+            chunk = chunk_at(data, base, entry, f"chunk {4 + len(extra)}", budget)
         except BattleError as error:
             warnings.append(f"A further chunk was passed over ({error.kind}): {error}.")
             break
-        extra.append(chunk.bytes)
+        extra.append(read_packed(chunk, warnings))
         end = max(end, chunk.end, base + int(entry["offset"]) + int(entry["chunk_size"]))
-    if extra:
-        warnings.append(f"{len(extra)} further chunks hold attack animations in an unknown packing: kept, but not shown.")
     return extra, end
+
+
+def read_packed(chunk: Chunk, warnings: list[str]) -> PackedSegment:
+    """A packed animation; of one that is damaged just the bytes."""
+    odd: list[str] = []
+    try:
+        words = packed.unpacked_size(chunk.bytes) // 2
+        if UNPACKING_COST * words > chunk.budget.left:
+            raise packed.PackedError(f"{words} words are far more than the file holds")
+        plain = packed.unpack(chunk.bytes)
+        chunk.spend(len(plain), "plain data")
+        segment, _ = read_segment(Chunk(plain, 0, len(plain), f"unpacked {chunk.name}", chunk.budget), odd)
+    except (packed.PackedError, BattleError) as error:
+        warnings.append(f"The animation in {chunk.name} is damaged ({error}): it was kept as it is, but is not shown.")
+        return PackedSegment(source=chunk.bytes, damaged=True)
+    warnings += odd
+    return PackedSegment(segment.bones, chunk.bytes)
 
 
 def _check_character(character: Character, warnings: list[str]) -> None:
@@ -181,11 +199,13 @@ def _check_character(character: Character, warnings: list[str]) -> None:
 def read_textures(definitions: Chunk, packed: Chunk, warnings: list[str]) -> Textures:
     header, count, size = (definitions.u32(4 * i, name) for i, name in enumerate(("header size", "count", "unpacked bytes")))
     table = definitions.array(header, TEXTURE, count, "definitions")
+    definitions.spend_on("texture", count, "definitions")
     most = size // 2
     try:
         memory, ended = lzss.decompress(packed.bytes, most)
     except lzss.StreamError as error:
         raise packed.error("texture_stream", str(error), error.offset, "stream") from None
+    packed.spend(memory.nbytes, "stream")
     if not ended and len(memory) <= most:
         warnings.append("The packed textures have no end command (texture_stream); they were read as far as they go.")
     elif len(memory) > most or not ended:
@@ -212,6 +232,7 @@ def read_textures(definitions: Chunk, packed: Chunk, warnings: list[str]) -> Tex
 def read_model(chunk: Chunk, warnings: list[str]) -> Model:
     table, stream = chunk.u32(0, "table of lists"), chunk.u32(4, "skeleton offset")
     offsets = chunk.rows(table, ">u4", END, "table of lists").tolist()
+    chunk.spend_on("list", len(offsets), "table of lists")
     lists = [_read_meshes(chunk, offset, index, warnings) if offset else [] for index, offset in enumerate(offsets)]
     return Model(lists, skeleton.decode(chunk, stream, warnings), chunk.bytes)
 
@@ -219,7 +240,9 @@ def read_model(chunk: Chunk, warnings: list[str]) -> Model:
 def _read_meshes(chunk: Chunk, offset: int, index: int, warnings: list[str]) -> list[Mesh]:
     meshes = []
     wrong = 0
-    for number, row in enumerate(chunk.rows(offset, XPDATA, END, f"list {index}").tolist()):
+    rows = chunk.rows(offset, XPDATA, END, f"list {index}")
+    chunk.spend_on("mesh", len(rows), f"list {index}")
+    for number, row in enumerate(rows.tolist()):
         points, point_count, polygons, polygon_count, attributes, normals = row
         name = f"list {index} mesh {number}"
         mesh = Mesh(
@@ -243,11 +266,11 @@ def _read_meshes(chunk: Chunk, offset: int, index: int, warnings: list[str]) -> 
 def read_animation(chunk: Chunk, warnings: list[str]) -> Animation:
     bounds = chunk.array(0, FIXED, 6, "bounds")
     table = chunk.u32(0x18, "bone table offset")
+    rows = chunk.rows(0x1C, DEFINITION, 0xFFFF, "definitions")
+    chunk.spend_on("definition", len(rows), "definitions")
     definitions = [
         Definition(start, count, type_, distance, _read_events(chunk, events, number, warnings))
-        for number, (start, count, type_, distance, events) in enumerate(
-            chunk.rows(0x1C, DEFINITION, 0xFFFF, "definitions").tolist()
-        )
+        for number, (start, count, type_, distance, events) in enumerate(rows.tolist())
     ]
     bones, _ = _read_bones(chunk, table, warnings)
     return Animation(bounds, definitions, bones, chunk.bytes)
@@ -264,6 +287,7 @@ def _read_events(chunk: Chunk, offset: int, number: int, warnings: list[str]) ->
 def _read_bones(chunk: Chunk, table: int, warnings: list[str]) -> tuple[list[BoneKeys], int]:
     """The keys of every bone, and where the table ends."""
     rows = chunk.rows(table, BONE_TABLE, END, "bone table")
+    chunk.spend_on("bone", len(rows), "bone table")
     bones = [_read_bone(chunk, row, number) for number, row in enumerate(rows)]
     channels = [keys for bone in bones for keys in bone.channels]
     if any((np.diff(keys.frames.astype(np.int32)) <= 0).any() for keys in channels):
@@ -290,21 +314,46 @@ def _read_bone(chunk: Chunk, row: np.void, number: int) -> BoneKeys:
 
 
 def _read_segments(data: bytes) -> Document:
+    """An error that the segments of a damaged file give has the document of those that are sound in `partial`."""
     document = Document()
+    budget = Budget(len(data))
     starts: list[int] = []
+    problem: BattleError | None = None
     offset = 0
     while offset < len(data):
-        if data[offset : offset + 4] in (b"\0\0\0\0", b"\xff\xff\xff\xff"):  # fill
+        if data[offset : offset + 4] in (b"\0\0\0\0", ALL_ONES):  # fill
             offset += SECTOR
             continue
-        chunk = Chunk(data, offset, len(data), f"segment {len(starts)}")
-        segment, size = read_segment(chunk, document.warnings)
+        chunk = Chunk(data, offset, len(data), f"segment {len(starts)}", budget)
+        try:
+            segment, size = read_segment(chunk, document.warnings)
+        except BattleError as error:
+            problem = problem or error
+            segment, size = Segment(), _next_segment(data, offset, budget) - offset
         document.segments.append(segment)
         starts.append(offset)
         offset += -(-size // SECTOR) * SECTOR
     for segment, start, end in zip(document.segments, starts, [*starts[1:], len(data)], strict=True):
         segment.source = data[start:end]
+    if problem is not None:
+        if any(segment.bones for segment in document.segments):
+            problem.partial = document
+        raise problem
     return document
+
+
+def _next_segment(data: bytes, offset: int, budget: Budget) -> int:
+    """Where the next sound segment starts behind a damaged one."""
+    for start in range(offset + SECTOR, len(data), SECTOR):
+        if data[start : start + 4] in (b"\0\0\0\0", ALL_ONES):
+            continue
+        try:
+            segment, _ = read_segment(Chunk(data, start, len(data), "", budget), [])
+        except BattleError:
+            continue
+        if segment.bones:
+            return start
+    return len(data)
 
 
 def read_segment(chunk: Chunk, warnings: list[str]) -> tuple[Segment, int]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from . import axes
 from .chunk import Chunk
-from .document import DRAW, FIXED_ONE, FULL_TAGS, PLAIN_TAGS, POP, PUSH, Command
+from .document import DRAW, FULL_TAGS, PLAIN_TAGS, POP, PUSH, Command
 
 
 @dataclass
@@ -62,6 +63,7 @@ def decode(chunk: Chunk, offset: int, warnings: list[str]) -> list[Command]:
                 unknown.add(code)
         if offset + 4 * count > len(data):
             raise chunk.error("skeleton_stream", f"the chunk ends inside tag {code:02X}", offset, "skeleton")
+        chunk.spend_on("command", 1, "skeleton")
         commands.append(Command(code, struct.unpack_from(f">{count}i", data, offset)))
         offset += 4 * count
     if unknown:
@@ -91,7 +93,7 @@ def tree(commands: list[Command]) -> Tree:
         elif command.code == POP:
             stack.pop()
         elif command.numbers:
-            numbers = np.array(command.numbers, np.float64) / FIXED_ONE
+            numbers = axes.from_fixed(np.array(command.numbers))
             full = len(numbers) == 10
             rotation = numbers[3:7] if full else np.array([0.0, 0, 0, 1])
             built.tags.append(Tag(command.code, stack[-1], numbers[:3], rotation, numbers[7:] if full else np.ones(3)))

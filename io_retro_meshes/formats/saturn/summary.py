@@ -20,12 +20,14 @@ def summary(document: Document) -> list[str]:
             f"{len(character.textures.definitions)} textures in {2 * len(character.textures.memory)} bytes",
             "tags: " + (", ".join(TAG_NAMES.get(tag.code, f"tag_{tag.code:02X}") for tag in tree.tags) or "none"),
         ]
+        elsewhere = " (packed)" if character.extra else " (in the x8an file)"
         lines += [
-            f"animation {each.name}, frames {each.first} to {each.last}" + (" (in the x8an file)" if each.external else "")
+            f"animation {each.name}, frames {each.first} to {each.last}" + (elsewhere if each.external else "")
             for each in character.animation.definitions
         ]
+        damaged = sum(segment.damaged for segment in character.extra)
         if character.extra:
-            lines.append(f"{len(character.extra)} chunks of unknown packing")
+            lines.append(f"{len(character.extra)} packed animations" + (f", {damaged} of them damaged" if damaged else ""))
     for number, segment in enumerate(document.segments):
         first, last = segment.frame_range
         lines.append(f"animation segment {number}: {len(segment.bones)} bones, frames {first} to {last}")

@@ -15,6 +15,8 @@ Array = npt.NDArray[Any]
 Pixels = npt.NDArray[np.uint8]
 
 OPAQUE = 0x8000
+END_CODE = 0x7FFF
+GUTTER = 1  # pixels around each picture of an atlas that repeat its border: what is shown never bleeds into its neighbour
 MEMORY_WORDS = 0x10000 * 4  # what a CGadr can address
 
 
@@ -33,15 +35,33 @@ def words(pixels: Pixels) -> Array:
     return np.where(pixels[..., 3] < 128, 0, colour).astype(np.uint16)
 
 
-def pictures(textures: Textures) -> list[Pixels]:
-    """Every texture as RGBA, top row first; of one that lies outside the memory the rows that are there."""
+def cut(textures: Textures) -> list[Array]:
+    """The words of every texture, top row first; of one that lies outside the memory the rows that are there."""
     found = []
     for width, height, cgadr in textures.definitions[["width", "height", "cgadr"]].tolist():
         start = cgadr * 4
         rows = min(height, max(len(textures.memory) - start, 0) // width) if width else 0
-        cut = textures.memory[start : start + rows * width].reshape(rows, width) if rows else np.zeros((1, 1), np.uint16)
-        found.append(rgba(cut))
+        piece = textures.memory[start : start + rows * width].reshape(rows, width) if rows else np.zeros((1, 1), np.uint16)
+        found.append(piece)
     return found
+
+
+def pictures(textures: Textures) -> list[Pixels]:
+    """Every texture as RGBA, top row first."""
+    return [rgba(piece) for piece in cut(textures)]
+
+
+def end_coded(words: Array, opaque: bool) -> Pixels:
+    """A texture as RGBA where polygons heed end codes: such a pixel is not drawn, nor is the rest of a row after its second.
+
+    `opaque`: polygons draw 0x0000 as black.
+    """
+    ends = words == END_CODE
+    shown = rgba(words)
+    if opaque:
+        shown[..., 3] = 255
+    shown[ends | (np.cumsum(ends, 1) >= 2)] = 0
+    return shown
 
 
 def pack(pictures: Sequence[Array]) -> Textures:
@@ -62,7 +82,9 @@ def pack(pictures: Sequence[Array]) -> Textures:
 
 def atlas(pictures: Sequence[Pixels]) -> tuple[Pixels, Array]:
     """All pictures in one, and the place of each: (n, 4) left, top, width, height. Shelves of falling height."""
-    sizes = np.array([picture.shape[1::-1] for picture in pictures], np.int64).reshape(-1, 2)
+    edge = ((GUTTER, GUTTER), (GUTTER, GUTTER), (0, 0))
+    framed = [np.pad(picture, edge, "edge") for picture in pictures]
+    sizes = np.array([picture.shape[1::-1] for picture in framed], np.int64).reshape(-1, 2)
     side = 8
     while side * side < sizes.prod(1).sum() or (len(sizes) and side < sizes[:, 0].max()):
         side *= 2
@@ -75,6 +97,6 @@ def atlas(pictures: Sequence[Pixels]) -> tuple[Pixels, Array]:
         places[index] = x, y, width, height
         x, shelf = x + width, max(shelf, height)
     canvas = np.zeros((max(int(y + shelf), 1), side, 4), np.uint8)
-    for (left, top, width, height), picture in zip(places.tolist(), pictures, strict=True):
+    for (left, top, width, height), picture in zip(places.tolist(), framed, strict=True):
         canvas[top : top + height, left : left + width] = picture
-    return canvas, places
+    return canvas, places + np.array([GUTTER, GUTTER, -2 * GUTTER, -2 * GUTTER])

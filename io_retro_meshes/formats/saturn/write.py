@@ -3,23 +3,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from ..binary import Writer
-from . import lzss, skeleton
+from ..errors import FormatError
+from . import layout, lzss, packed, skeleton
 from .chunk import END, Chunk
 from .document import (
     ATTR,
     BONE_TABLE,
-    CHUNK_ENTRY,
     DEFINITION,
     EVENT,
     FIXED,
     NORMAL,
     POLYGON,
-    SECTOR,
     TEXTURE,
     XPDATA,
     Animation,
@@ -28,68 +25,65 @@ from .document import (
     Document,
     Mesh,
     Model,
+    PackedSegment,
     Segment,
     Textures,
     same,
 )
-from .read import read_animation, read_model, read_segment, read_textures
-from .segments import companion_name
+from .layout import ALL_ONES
+from .read import read_animation, read_model, read_packed, read_segment, read_textures
 
-FILL = b"\xff"
 TEXTURE_HEADER = 0x14
-ALL_ONES = b"\xff\xff\xff\xff"
 
 
 def write(document: Document) -> bytes:
-    """An x8pc file if there are characters, else an x8an file."""
+    """An x8pc file if there are characters, else an x8an file. What had to move is told in the document's warnings."""
+    notes: list[str] = []
     if not document.characters:
-        return write_segments(document) + document.tail
-    slots = [_character(character) for character in document.characters]
-    if any(slot is not character.source for slot, character in zip(slots, document.characters, strict=True)):
-        # Characters stand in slots of one size.
-        size = max(len(slot) for slot in slots)
-        slots = [slot + FILL * (size - len(slot)) for slot in slots]
-    return b"".join(slots) + document.tail
+        return _checked(document, write_segments(document.segments, notes) + document.tail, notes)
+    written = [write_character(character, notes) for character in document.characters]
+    data = layout.slots(written, [character.source for character in document.characters], document.equal_slots, notes)
+    return _checked(document, data + document.tail, notes)
 
 
-def _character(character: Character) -> bytes:
-    textures = character.textures
-    chunks = [*_texture_chunks(textures), _model(character.model), _animation(character.animation), *character.extra]
-    if character.source is not None and _chunks_of(character.source, len(chunks)) == chunks:
-        return character.source
-    out = Writer(order=">")
-    out.put(bytes(SECTOR))
-    entries = np.zeros(len(chunks), CHUNK_ENTRY)
-    for entry, chunk in zip(entries, chunks, strict=True):
-        entry["offset"], entry["data_size"] = len(out), len(chunk)
-        out.put(chunk)
-        out.align(SECTOR, FILL)
-        entry["chunk_size"] = len(out) - entry["offset"]
-    table = entries.tobytes() + (ALL_ONES if character.extra else b"")
-    out.data[: len(table)] = table
-    return bytes(out.data)
+def _checked(document: Document, data: bytes, notes: list[str]) -> bytes:
+    if notes and document.keep_room:
+        raise FormatError(f"{'; '.join(notes)}. Make it smaller, or switch Keep Room off to move what follows")
+    for note in notes:
+        warning = f"{note[0].upper()}{note[1:]}: what follows was moved, which the game may not expect."
+        if warning not in document.warnings:
+            document.warnings.append(warning)
+    return data
 
 
-def _chunks_of(slot: bytes, count: int) -> list[bytes]:
-    """The data of the chunks that a slot lists."""
-    rows = np.frombuffer(slot, CHUNK_ENTRY, min(count, len(slot) // CHUNK_ENTRY.itemsize))
-    return [slot[offset : offset + size] for offset, size, _, _ in rows.tolist()]
+def write_character(character: Character, notes: list[str] | None = None) -> bytes:
+    """The slot of one character."""
+    chunks = [
+        *_texture_chunks(character.textures),
+        _model(character.model),
+        _animation(character.animation),
+        *(_packed(segment) for segment in character.extra),
+    ]
+    return layout.slot(chunks, character.source, character.listed or len(chunks), [] if notes is None else notes)
 
 
 # ------------------------------------------------------------------------------------------------------------ textures
 
 
 def _texture_chunks(textures: Textures) -> tuple[bytes, bytes]:
-    table, packed = textures.definitions_source, textures.source
-    if table is not None and packed is not None:
-        before = read_textures(_chunk(table), _chunk(packed), [])
-        if same(before, textures):
-            return table, packed
-    out = Writer(order=">")
-    for value in (TEXTURE_HEADER, len(textures.definitions), 2 * len(textures.memory), 0, 0):
-        out.u32(value)
-    out.array(textures.definitions, TEXTURE)
-    return bytes(out.data), lzss.compress(textures.memory)
+    table, stream = textures.definitions_source, textures.source
+    same_table = same_memory = False
+    if table is not None and stream is not None:
+        before = read_textures(_chunk(table), _chunk(stream), [])
+        same_memory = same(before.memory, textures.memory)
+        same_table = same(before.definitions, textures.definitions) and len(before.memory) == len(textures.memory)
+    if table is None or not same_table:
+        out = Writer(order=">")
+        for value in (TEXTURE_HEADER, len(textures.definitions), 2 * len(textures.memory), 0, 0):
+            out.u32(value)
+        out.array(textures.definitions, TEXTURE)
+        table = bytes(out.data)
+    return table, stream if stream is not None and same_memory else lzss.compress(textures.memory)
 
 
 def _chunk(source: bytes) -> Chunk:
@@ -175,25 +169,32 @@ def _bones(out: Writer, bones: list[BoneKeys]) -> int:
     return table
 
 
-def companion_files(path: Path, document: Document) -> list[tuple[Path, bytes]]:
-    """What has to be written beside the x8pc file: the x8an file, if there are segments."""
-    if not document.characters or not document.segments:
-        return []
-    return [(path.with_name(companion_name(path.stem) + path.suffix), write_segments(document))]
+# ------------------------------------------------------------------------------------------------------------ segments
 
 
-def write_segments(document: Document) -> bytes:
+def write_segments(segments: list[Segment], notes: list[str]) -> bytes:
     """The segments as an x8an file."""
-    out = Writer(order=">")
-    for segment in document.segments:
-        out.align(SECTOR)
-        out.put(_segment(segment))
-    return bytes(out.data)
+    return layout.segments([_segment(segment) for segment in segments], [segment.source for segment in segments], notes)
 
 
 def _segment(segment: Segment) -> bytes:
-    if segment.source is not None and same(read_segment(_chunk(segment.source), [])[0], segment):
+    if segment.source is not None and (not segment.bones or same(_segment_of(segment.source), segment)):
         return segment.source
+    return _plain_segment(segment)
+
+
+def _segment_of(source: bytes) -> Segment:
+    return read_segment(_chunk(source), [])[0]
+
+
+def _packed(segment: PackedSegment) -> bytes:
+    source = segment.source
+    if source is not None and (segment.damaged or same(read_packed(_chunk(source), []), segment)):
+        return source
+    return packed.pack(_plain_segment(segment))
+
+
+def _plain_segment(segment: Segment) -> bytes:
     out = Writer(order=">")
     out.u32(0)
     out.patch_u32(0, _bones(out, segment.bones))

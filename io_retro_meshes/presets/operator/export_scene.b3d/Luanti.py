@@ -2,7 +2,11 @@ import bpy
 
 op = bpy.context.active_operator
 
-op.scale = 10.0  # ten units of a model are one node in Luanti
+op.scale = 1.0  # ten units are one node in Luanti, in Blender as in the file
+op.use_lights = False  # they would be joints
+op.use_cameras = False
+op.bone_axes = "LUANTI"  # overrides and attachments of mods act in these
+op.start_frame = "ONE"  # frame 0 of Luanti's API
 op.uv_sets = 2
 op.textures = "NONE"  # Luanti takes textures from the mod, not from the model
 op.normals = True

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Poses as they play: sampled on whole frames, so that NLA, constraints and drivers count, then reduced to few keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ... import scene as neutral
+from ...scene import maths
+from .. import compat
+from ..animations import Owner
+from .armatures import bone_order, file_axes, pose_matrices
+from .objects import ObjectCollector
+from .playing import Stage
+
+# Below this a pose is the same pose: a part of the model's size.
+STILL = 1e-6
+
+# ... and below this it is one that was sampled from other keys.
+SAME = 1e-4
+
+# An animation that is longer than that is not played frame by frame.
+MOST_FRAMES = 20_000
+FEW_FRAMES = 1000
+
+# By node: world matrices of objects (frames, 4, 4), and of their bones in the armature (frames, bones, 4, 4).
+Poses = tuple[dict[int, np.ndarray], dict[int, np.ndarray]]
+
+
+Sampled = tuple[np.ndarray, Poses]  # with the frames they are on
+
+
+@dataclass
+class Take:
+    """Frames to play, and how many frames later they go to. Without owners, whatever is assigned plays."""
+
+    first: float
+    last: float
+    shift: float = 0.0
+    owners: list[Owner] | None = None
+    nodes: set[int] | None = None  # that it is about; None: all of them
+
+    def is_about(self, node: int) -> bool:
+        return self.nodes is None or node in self.nodes
+
+
+class Sampler:
+    def __init__(self, collector: ObjectCollector, tolerance: float) -> None:
+        self.collector = collector
+        self.scene = collector.scene
+        self.tolerance = tolerance
+        self.nodes = [index for index, source in enumerate(collector.objects) if source is not None]
+        self.armatures = {index: bone_order(collector.objects[index].data) for index in self.nodes if self._is_rig(index)}
+        self.size = _scene_size(self.scene)
+        self.told = False
+        self.played: list[Sampled] = []  # of the last takes, where there were several
+
+    def _is_rig(self, index: int) -> bool:
+        return self.scene.nodes[index].armature is not None
+
+    def tracks(self, stage: Stage, takes: list[Take]) -> dict[neutral.Target, neutral.Track]:
+        """The keys of everything that moves in the takes, or is posed other than it rests; later takes go over earlier."""
+        frames, (worlds, poses) = self._composed(stage, takes)
+        found: dict[neutral.Target, neutral.Track] = {}
+        for index in self.nodes:
+            node = self.scene.nodes[index]
+            skinned = node.mesh >= 0 and self.scene.meshes[node.mesh].skin is not None
+            if not skinned:
+                self._add(found, (index, -1), frames, self._locals(index, worlds, poses), node.transform)
+            for number, bone in enumerate(node.armature.bones if node.armature else ()):
+                posed = poses[index]
+                local = posed[:, number]
+                if bone.parent >= 0:
+                    local = _where_seen(_inverse(posed[:, bone.parent]) @ local, _is_flat(posed[:, bone.parent]))
+                if bone.transform.prefix is not None and not self._is_still(local, bone.transform):
+                    bone.transform = neutral.Transform(*maths.decompose(bone.transform.matrix))  # a bone's shear never lasts
+                self._add(found, (index, number), frames, local, bone.transform)
+        return found
+
+    # ------------------------------------------------------------------------------------------------------ takes
+
+    def _composed(self, stage: Stage, takes: list[Take]) -> Sampled:
+        """All takes on one timeline, each over the ones before it."""
+        played = []
+        for take in takes:
+            if take.owners is not None:
+                stage.assign(take.owners)
+            frames = self._frames(take.first, take.last)
+            played.append((frames + np.float32(take.shift), self._play(frames)))
+        if len(takes) == 1:
+            return played[0]
+        every = np.unique(np.concatenate([frames for frames, _ in played]))
+        worlds, poses = {}, {}
+        for index in self.nodes:
+            layers = [(i, frames) for i, (frames, _) in enumerate(played) if takes[i].is_about(index)]
+            worlds[index] = _laid_over(every, [(frames, played[i][1][0][index]) for i, frames in layers])
+            if index in self.armatures:
+                poses[index] = _laid_over(every, [(frames, played[i][1][1][index]) for i, frames in layers])
+        self.played = played
+        return every, (worlds, poses)
+
+    def difference(self, one: Sampled, other: Sampled, nodes: list[int]) -> np.ndarray:
+        """The frames that two samplings have in common and on which something is not in the same place."""
+        shared, a, b = np.intersect1d(one[0], other[0], return_indices=True)
+        differs = np.zeros(len(shared), bool)
+        for kind in (0, 1):
+            for index in (index for index in nodes if index in one[1][kind]):
+                apart = np.abs(one[1][kind][index][a] - other[1][kind][index][b])
+                differs |= apart.max(tuple(range(1, apart.ndim)), initial=0) > SAME * self.size
+        return shared[differs]
+
+    def _frames(self, first: float, last: float) -> np.ndarray:
+        """Every frame; of a very long animation, some, and those with keys."""
+        if last - first <= MOST_FRAMES:
+            return np.arange(first, last + 1, dtype=np.float32)
+        frames = np.rint(np.linspace(first, last, FEW_FRAMES))
+        keys = [np.zeros(0, np.float32)]
+        for source in filter(None, self.collector.objects):
+            if source.animation_data and source.animation_data.action:
+                for _, curves in compat.action_curves(source.animation_data.action):
+                    keys += [curve_frames(curve) for curve in curves]
+        keyed = np.clip(np.rint(np.concatenate(keys)), first, last)
+        if not self.told:
+            self.told = True
+            self.scene.warnings.append(
+                f"The animation has {last - first:.0f} frames; only {len(frames)} and the keyed ones were exported."
+            )
+        return np.union1d(frames, keyed).astype(np.float32)
+
+    def _play(self, frames: np.ndarray) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
+        """World matrices of objects, and bones in their armature's space in the file's axes, at every frame."""
+        context, objects = self.collector.context, self.collector.objects
+        worlds = {index: np.empty((len(frames), 4, 4)) for index in self.nodes}
+        poses = {index: np.empty((len(frames), len(bones), 4, 4)) for index, bones in self.armatures.items()}
+        names = {index: [bone.name for bone in bones] for index, bones in self.armatures.items()}
+        manager = context.window_manager
+        manager.progress_begin(0, len(frames))
+        for number, frame in enumerate(frames):
+            manager.progress_update(number)
+            context.scene.frame_set(int(frame))
+            depsgraph = context.evaluated_depsgraph_get()
+            for index in self.nodes:
+                evaluated = objects[index].evaluated_get(depsgraph)
+                worlds[index][number] = maths.bounded(np.array(evaluated.matrix_world))
+                if index in poses:
+                    poses[index][number] = pose_matrices(evaluated, names[index])
+        manager.progress_end()
+        return worlds, {index: posed @ file_axes(self.armatures[index]) for index, posed in poses.items()}
+
+    def _locals(self, index: int, worlds: dict[int, np.ndarray], poses: dict[int, np.ndarray]) -> np.ndarray:
+        node = self.scene.nodes[index]
+        if node.parent < 0:
+            return worlds[index]
+        above = worlds[self.collector.holder(node.parent)]
+        if node.parent_bone >= 0:
+            above = above @ poses[node.parent][:, node.parent_bone]
+        return _inverse(above) @ worlds[index]
+
+    def _is_still(self, local: np.ndarray, rest: neutral.Transform) -> bool:
+        return bool(np.abs(local - rest.matrix).max() <= STILL * self.size)
+
+    def _warn_of_shear(self, target: neutral.Target, shear: float) -> None:
+        node, bone = target
+        owner = self.scene.nodes[node] if bone < 0 else self.scene.nodes[node].armature.bones[bone]
+        warning = f'"{owner.name}" is sheared as it moves, which an animation cannot hold: the nearest pose was exported'
+        if shear > 0.01 and warning not in self.scene.warnings:
+            self.scene.warnings.append(warning)
+
+    def _add(
+        self,
+        found: dict[neutral.Target, neutral.Track],
+        target: neutral.Target,
+        frames: np.ndarray,
+        local: np.ndarray,
+        rest: neutral.Transform,
+    ) -> None:
+        if self._is_still(local, rest):
+            return
+        if rest.prefix is not None:
+            local = _inverse(rest.prefix[None].astype(np.float64)) @ local
+        location, rotation, scale = maths.decompose(local)
+        self._warn_of_shear(target, np.abs(maths.compose(location, rotation, scale) - local)[:, :3, :3].max())
+        track = neutral.Track()
+        for name, values, still, tolerance, kind in (
+            ("location", location, STILL * self.size, self.tolerance * self.size, ""),
+            ("rotation", maths.continuous(rotation), STILL, self.tolerance, "SLERP"),
+            ("scale", scale, STILL, self.tolerance, ""),
+        ):
+            if maths.key_error(getattr(rest, name)[None].astype(np.float64), values, kind).max() > still:
+                keep = maths.reduce_keys(frames, values, tolerance, kind)
+                setattr(track, name, neutral.Channel(frames[keep], values[keep].astype(np.float32)))
+        if track != neutral.Track():
+            found[target] = track
+
+
+def _laid_over(every: np.ndarray, layers: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Values on every frame: those of the last layer that has it; beyond them all, the nearest of the first layer's."""
+    frames, values = layers[0]
+    found = values[np.clip(np.searchsorted(frames, every), 0, len(frames) - 1)].copy()
+    for frames, values in layers:
+        found[np.searchsorted(every, frames)] = values
+    return found
+
+
+def curve_frames(curve: bpy.types.FCurve) -> np.ndarray:
+    points = np.empty(len(curve.keyframe_points) * 2, np.float32)
+    curve.keyframe_points.foreach_get("co", points)
+    return points[::2]
+
+
+def _is_flat(matrices: np.ndarray) -> np.ndarray:
+    """Which matrices have no inverse: a scale of zero."""
+    return np.abs(np.linalg.det(matrices[..., :3, :3])) < 1e-18
+
+
+def _inverse(matrices: np.ndarray) -> np.ndarray:
+    """Inverses; of a matrix that has none, the nearest thing."""
+    return np.linalg.pinv(matrices) if _is_flat(matrices).any() else np.linalg.inv(matrices)
+
+
+def _where_seen(local: np.ndarray, flat: np.ndarray) -> np.ndarray:
+    """What a bone does on a vanished one cannot be told from the pose: as on the nearest frame where it can."""
+    seen = np.flatnonzero(~flat)
+    if not len(seen) or len(seen) == len(flat):
+        return local
+    after = np.clip(np.searchsorted(seen, np.arange(len(flat))), 0, len(seen) - 1)
+    before = np.maximum(after - 1, 0)
+    nearer = np.abs(seen[before] - np.arange(len(flat))) < np.abs(seen[after] - np.arange(len(flat)))
+    return local[seen[np.where(nearer, before, after)]]
+
+
+def _scene_size(scene: neutral.Scene) -> float:
+    sizes = [float(np.linalg.norm(np.ptp(mesh.positions, 0))) for mesh in scene.meshes if len(mesh.positions)]
+    return max(sizes, default=1.0) or 1.0

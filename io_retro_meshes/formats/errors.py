@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one exception that readers and writers raise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class FormatError(ValueError):
+    """The bytes are not a usable file of the format. Says which file, where in it, and which field."""
+
+    def __init__(self, message: str, *, offset: int | None = None, field: str = "", file: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+        self.field = field
+        self.file = file
+        self.partial: Any = None  # a document of what is sound in spite of it, for files that are read beside another
+
+    def __str__(self) -> str:
+        place = [self.file] if self.file else []
+        if self.offset is not None:
+            place.append(f"offset {self.offset} (0x{self.offset:X})")
+        if self.field:
+            place.append(self.field)
+        return ": ".join([", ".join(place), self.message]) if place else self.message

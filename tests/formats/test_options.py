@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options and settings of all formats: what they are by default, they may be."""
+
+from __future__ import annotations
+
+import pytest
+
+from io_retro_meshes.formats import FORMATS, b3d
+from io_retro_meshes.formats.options import Option, options_of, parse
+
+KINDS = [
+    pytest.param(kind, id=f"{format_id}-{kind.__name__}")
+    for format_id, entry in FORMATS.items()
+    for kind in (entry.ImportOptions, entry.ExportOptions, *entry.settings.values())
+]
+
+
+def numbers(option: Option) -> list[float]:
+    return list(option.default) if option.kind == "VECTOR" else [option.default] if option.kind in ("INT", "FLOAT") else []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_defaults_are_allowed(kind: type) -> None:
+    declared = {option.name: option for option in options_of(kind)}
+    for option in declared.values():
+        assert option.label and option.description
+        if option.kind == "ENUM" and option.numbers:
+            assert option.default in option.numbers and len(option.numbers) == len(option.items)
+        elif option.kind != "VECTOR":
+            assert parse(option, str(option.default)) == option.default
+        for number in numbers(option):
+            assert option.minimum is None or number >= option.minimum
+            assert all(limit is None or number <= limit for limit in (option.maximum, option.soft_maximum))
+        if option.needs is not None:
+            assert option.needs[0] in declared
+        if option.bit_of:
+            assert declared[option.bit_of].kind == "INT" and option.bit.bit_count() == 1
+
+
+def test_toggles_are_the_bits_of_the_brush() -> None:
+    toggles = {option.name: option.bit for option in options_of(b3d.settings["Material"]) if option.bit_of == "fx"}
+    assert toggles == {"full_bright": 1, "vertex_colors": 2, "flat": 4, "no_fog": 8, "no_culling": 16, "force_alpha": 32}
