@@ -216,6 +216,7 @@ class BoneSettings(bpy.types.PropertyGroup):
         default=[float(i % 5 == 0) for i in range(16)],
     )
     name: StringProperty(name="File Name", description="The bone's name in its file, where Blender had to change it")
+    helper: BoolProperty(name="Helper", description="Made on import to hold a shear; not exported as a bone of its own")
     pose: FloatVectorProperty(
         name="File Pose",
         description="Location, rotation and scale of the pose that the file shows where nothing moves the bone",

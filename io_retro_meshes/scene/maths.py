@@ -14,6 +14,9 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 Array = npt.NDArray[Any]
 
+# Between rotations half a turn apart both ways are as short. Engines then take the signs as they are, whatever rounding says.
+HALF_TURN = -1e-6
+
 FARTHEST = 1e15  # its square is a float32, too
 
 
@@ -82,7 +85,7 @@ def continuous(q: Array) -> Array:
     """(k, 4) keys with signs such that each lies on the shorter way from the one before."""
     if len(q) < 2:
         return q
-    flips = np.sum(q[1:] * q[:-1], -1) < 0
+    flips = np.sum(q[1:] * q[:-1], -1) < HALF_TURN
     odd = np.concatenate([[False], np.logical_xor.accumulate(flips)])
     return np.where(odd[:, None], -q, q)
 
@@ -91,7 +94,7 @@ def slerp(a: Array, b: Array, t: Array) -> Array:
     """From a to b along the shorter arc; t has the leading axes of a and b."""
     a, b = normalized(a, (1, 0, 0, 0)), normalized(b, (1, 0, 0, 0))
     dot = np.sum(a * b, -1)
-    b = np.where((dot < 0)[..., None], -b, b)
+    b = np.where((dot < HALF_TURN)[..., None], -b, b)
     angle = np.arccos(np.clip(np.abs(dot), 0, 1))
     sine = np.sin(angle)
     near = sine < 1e-4
@@ -104,7 +107,7 @@ def slerp(a: Array, b: Array, t: Array) -> Array:
 def nlerp(a: Array, b: Array, t: Array) -> Array:
     """From a to b in a straight line, then normalised; along the shorter way."""
     a, b = normalized(a, (1, 0, 0, 0)), normalized(b, (1, 0, 0, 0))
-    b = np.where((np.sum(a * b, -1) < 0)[..., None], -b, b)
+    b = np.where((np.sum(a * b, -1) < HALF_TURN)[..., None], -b, b)
     return normalized((1 - t)[..., None] * a + t[..., None] * b)
 
 

@@ -6,7 +6,9 @@ the bone relative to its parent at frame f. Blender's rest bone B is a rotation 
 
     basis(f) = C^-1 · L0^-1 · L(f) · C
 
-moves every vertex as the file's bones do, if all bones are treated so.
+moves every vertex as the file's bones do, if all bones are treated so. With any other C the pose is still the file's,
+P(f) = G(f) · C, if basis(f) = A · L(f) · C with A = B^-1 · Bp · Cp^-1, p the parent; only vertices then need a helper bone
+(helpers.py).
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from mathutils import Vector
 from ... import scene as neutral
 from ...scene import animation, maths
 from .. import compat, properties
+from .helpers import Plan
+from .helpers import needed as helpers_needed
 
 # A bone is at least this long, as a part of the armature's size: it must be grabbed, and 4.x deletes those of no length.
 SHORTEST = 0.01
@@ -34,8 +38,15 @@ SMALLEST = 1e-6
 class BuiltBone:
     name: str  # in Blender
     length: float
-    c: np.ndarray  # C = G0^-1 · B
-    l0: np.ndarray  # L0
+    c: np.ndarray  # C
+    before: np.ndarray  # A
+    held: np.ndarray | None = None  # the inverse of its transform's prefix, where a helper above it has that
+    deform: str = ""  # the bone that moves the vertices, if it is not this one
+
+    @property
+    def origin(self) -> np.ndarray:
+        """The place in its parent that is no location in Blender."""
+        return -np.linalg.inv(self.before[:3, :3]) @ self.before[:3, 3]
 
 
 @dataclass
@@ -62,25 +73,46 @@ def build_armatures(
         index: np.array([_sound_bind(bone.bind) for bone in scene.nodes[index].armature.bones], np.float64).reshape(-1, 4, 4)
         for index in objects
     }
+    plans = {index: _planned(scene, index, binds[index]) for index in objects}
     names = {}
     with _editing(context, list(objects.values())):
         for index, target in objects.items():
-            names[index] = _make_edit_bones(target, scene.nodes[index].armature, _layout(scene, index, binds[index]))
+            names[index] = _make_edit_bones(target, scene.nodes[index].armature, *plans[index])
     found = {}
     for index, target in objects.items():
-        armature = scene.nodes[index].armature
-        found[index] = BuiltArmature(target, _built_bones(target.data, armature, binds[index], names[index]))
+        armature, (_, plan) = scene.nodes[index].armature, plans[index]
+        found[index] = BuiltArmature(target, _built_bones(target.data, armature, binds[index], names[index], plan))
         set_rest_pose(found[index], armature)
+        if plan is not None:
+            plan.finish(found[index])
     return found
 
 
-def _built_bones(data: bpy.types.Armature, armature: neutral.Armature, binds: np.ndarray, names: list[str]) -> list[BuiltBone]:
-    built = []
-    for bone, bind, name in zip(armature.bones, binds, names, strict=True):
-        made = data.bones[name]
-        c = np.linalg.inv(bind) @ np.array(made.matrix_local, np.float64)
-        l0 = np.linalg.inv(binds[bone.parent]) @ bind if bone.parent >= 0 else bind
-        built.append(BuiltBone(name, made.length, c, l0))
+def _planned(scene: neutral.Scene, index: int, binds: np.ndarray) -> tuple[list[Layout], Plan | None]:
+    """Where Blender's bones go, and the helpers they need where they cannot hold their poses by themselves."""
+    uneven = _uneven_scale(scene, index)
+    layout = _layout(scene, index, binds, uneven)
+    bones = scene.nodes[index].armature.bones
+    suspect = any(uneven) or any(bone.transform.prefix is not None for bone in bones)
+    if not suspect or not helpers_needed(scene, index, binds, np.array([place.matrix for place in layout])):
+        return layout, None
+    return _layout(scene, index, binds, [True] * len(bones)), Plan(bones, binds)
+
+
+def _built_bones(
+    data: bpy.types.Armature, armature: neutral.Armature, binds: np.ndarray, names: list[str], plan: Plan | None
+) -> list[BuiltBone]:
+    built: list[BuiltBone] = []
+    rests = [np.array(data.bones[name].matrix_local, np.float64) for name in names]
+    for number, (bone, bind, name) in enumerate(zip(armature.bones, binds, names, strict=True)):
+        made, rest = data.bones[name], rests[number]
+        c = np.linalg.inv(bind) @ rest if plan is None else plan.turn(number, rest)
+        before, held = np.linalg.inv(rest), None
+        if plan is not None and number in plan.above:
+            before, held = plan.back(number), np.linalg.pinv(bone.transform.prefix.astype(np.float64))
+        elif bone.parent >= 0:
+            before = before @ rests[bone.parent] @ np.linalg.inv(built[bone.parent].c)
+        built.append(BuiltBone(name, made.length, c, before, held))
         made.retro_meshes.axes = np.linalg.inv(c).astype(np.float32).reshape(-1)
         if name != bone.name:
             made.retro_meshes.name = bone.name
@@ -106,8 +138,14 @@ class Layout:
     axes: np.ndarray  # (3, 3) columns: Blender's X, Y (along the bone) and Z
     length: float
 
+    @property
+    def matrix(self) -> np.ndarray:
+        found = np.eye(4)
+        found[:3, :3], found[:3, 3] = self.axes, self.head
+        return found
 
-def _layout(scene: neutral.Scene, index: int, binds: np.ndarray) -> list[Layout]:
+
+def _layout(scene: neutral.Scene, index: int, binds: np.ndarray, uneven: list[bool]) -> list[Layout]:
     """Where Blender's bones go: each towards its child, the last ones towards the vertices they move."""
     bones = scene.nodes[index].armature.bones
     heads = np.array([bind[:3, 3] if bone.head is None else bone.head for bone, bind in zip(bones, binds, strict=True)])
@@ -121,7 +159,6 @@ def _layout(scene: neutral.Scene, index: int, binds: np.ndarray) -> list[Layout]
     size = float(np.linalg.norm(np.ptp(everything, 0))) if len(everything) else 1.0
     near = max(SMALLEST, 1e-6 * float(np.abs(everything).max(initial=0)))  # as far as 32 bits and Blender tell points apart
     size = size if size > near else 1.0
-    uneven = _uneven_scale(scene, index)
     layout: list[Layout] = []
     for number, bone in enumerate(bones):
         along = _direction(number, bone, heads, children, carried, layout, size)
@@ -231,7 +268,9 @@ def _editing(context: bpy.types.Context, targets: list[bpy.types.Object]) -> Ite
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def _make_edit_bones(target: bpy.types.Object, armature: neutral.Armature, layout: list[Layout]) -> list[str]:
+def _make_edit_bones(
+    target: bpy.types.Object, armature: neutral.Armature, layout: list[Layout], plan: Plan | None
+) -> list[str]:
     made: list[bpy.types.EditBone] = []
     for bone, place in zip(armature.bones, layout, strict=True):
         edit = target.data.edit_bones.new(compat.short_name(bone.name, "Bone"))
@@ -240,6 +279,10 @@ def _make_edit_bones(target: bpy.types.Object, armature: neutral.Armature, layou
         edit.align_roll(Vector(place.axes[:, 2]))
         edit.parent = made[bone.parent] if bone.parent >= 0 else None
         made.append(edit)
+        if plan is not None:
+            plan.add_above(target.data, len(made) - 1, edit)
+    for number, edit in enumerate(made if plan is not None else ()):
+        plan.add_below(target.data, number, edit)
     return [edit.name for edit in made]
 
 
@@ -258,7 +301,7 @@ def set_rest_pose(built: BuiltArmature, armature: neutral.Armature) -> None:
 
 
 def basis_matrices(bone: BuiltBone, local: np.ndarray) -> np.ndarray:
-    return np.linalg.inv(bone.c) @ np.linalg.inv(bone.l0) @ local @ bone.c
+    return bone.before @ (local if bone.held is None else bone.held @ local) @ bone.c
 
 
 def pose_track(
@@ -268,37 +311,36 @@ def pose_track(
     parts = _separable(made, bone)
     if parts is None:
         return _sampled_track(made, bone, track, interpolation, size), "NLERP"
-    turn, back, stretch, shrink = parts
-    q_turn = maths.matrix_to_quaternion(turn).astype(np.float32)
+    back, turn, grown = parts
     q_back = maths.matrix_to_quaternion(back).astype(np.float32)
+    q_turn = maths.matrix_to_quaternion(turn).astype(np.float32)
     found = neutral.Track()
     if track.location is not None:
-        offset = (track.location.values - made.l0[:3, 3]) @ (turn.T @ back * (stretch / shrink)).T
+        # From where the bone was bound, or numbers far from zero lose their last digits.
+        offset = (track.location.values - made.origin) @ made.before[:3, :3].T
         found.location = neutral.Channel(track.location.frames, offset.astype(np.float32))
     if track.rotation is not None:
         values = maths.quaternion_multiply(q_back, maths.normalized(track.rotation.values, (1, 0, 0, 0)))
-        values = maths.quaternion_multiply(maths.quaternion_multiply(maths.quaternion_conjugate(q_turn), values), q_turn)
-        found.rotation = neutral.Channel(track.rotation.frames, values)
+        found.rotation = neutral.Channel(track.rotation.frames, maths.quaternion_multiply(values, q_turn))
     if track.scale is not None:
         # The squares just exchange the axes where C does, and leave an even scale alone where C turns freely.
-        found.scale = neutral.Channel(track.scale.frames, (track.scale.values @ turn**2 / shrink).astype(np.float32))
+        found.scale = neutral.Channel(track.scale.frames, (track.scale.values @ turn**2 * grown).astype(np.float32))
     return found, interpolation
 
 
-def _separable(made: BuiltBone, bone: neutral.Bone) -> tuple[np.ndarray, np.ndarray, float, float] | None:
-    """C = turn / stretch and L0 = T · back^-1 · shrink, if they are so simple: then each channel depends on itself alone."""
-    stretch = 1 / np.cbrt(np.linalg.det(made.c[:3, :3]))
-    turn = made.c[:3, :3] * stretch
-    shrink = np.cbrt(np.linalg.det(made.l0[:3, :3]))
-    forth = made.l0[:3, :3] / shrink
+def _separable(made: BuiltBone, bone: neutral.Bone) -> tuple[np.ndarray, np.ndarray, float] | None:
+    """The turns that A and C are, and how much they scale together, if they are so simple: then each channel depends on itself
+    alone."""
+    sizes = [np.cbrt(np.linalg.det(matrix[:3, :3])) for matrix in (made.before, made.c)]
+    back, turn = (matrix[:3, :3] / size for matrix, size in zip((made.before, made.c), sizes, strict=True))
     plain = (
         np.abs(turn @ turn.T - np.eye(3)).max() < 1e-5
-        and np.abs(forth @ forth.T - np.eye(3)).max() < 1e-5
-        and np.abs(made.c[:3, 3]).max() < 1e-6 * (1 + np.abs(made.l0[:3, 3]).max())
-        and shrink > 0
-        and bone.transform.prefix is None
+        and np.abs(back @ back.T - np.eye(3)).max() < 1e-5
+        and np.abs(made.c[:3, 3]).max() < 1e-6 * (1 + np.abs(made.origin).max())
+        and sizes[0] * sizes[1] > 0
+        and (bone.transform.prefix is None or made.held is not None)
     )
-    return (turn, forth.T, stretch, shrink) if plain else None
+    return (back, turn, float(sizes[0] * sizes[1])) if plain else None
 
 
 def _sampled_track(

@@ -127,7 +127,7 @@ class ObjectBuilder:
         if skin is None:
             return
         built = self.armatures[skin.node]
-        set_weights(made, skin, [bone.name for bone in built.bones])
+        set_weights(made, skin, [bone.deform or bone.name for bone in built.bones])
         modifier = made.modifiers.new("Armature", "ARMATURE")
         modifier.object = built.object
 

@@ -12,14 +12,38 @@ from .. import properties
 
 
 def bone_order(data: bpy.types.Armature) -> list[bpy.types.Bone]:
-    """All bones, parents first."""
+    """All bones, parents first, without the helpers of an import."""
     ordered: list[bpy.types.Bone] = []
     waiting = [bone for bone in reversed(data.bones) if bone.parent is None]
     while waiting:
         bone = waiting.pop()
-        ordered.append(bone)
+        if not bone.retro_meshes.helper:
+            ordered.append(bone)
         waiting.extend(reversed(bone.children))
     return ordered
+
+
+def file_parent(bone: bpy.types.Bone) -> bpy.types.Bone | None:
+    """The bone above it that is no helper."""
+    above = bone.parent
+    while above is not None and above.retro_meshes.helper:
+        above = above.parent
+    return above
+
+
+def shape_helper(bone: bpy.types.Bone) -> bpy.types.Bone | None:
+    """The helper that moves the vertices of a bone, below it; one without children, which those above a bone have."""
+    return next((each for each in bone.children if each.retro_meshes.helper and not each.children), None)
+
+
+def bone_numbers(data: bpy.types.Armature) -> dict[str, int]:
+    """The file's bone for each name of Blender's, helpers included: of vertex groups, and of what hangs on bones."""
+    found = {}
+    for number, bone in enumerate(bone_order(data)):
+        found[bone.name] = number
+        if (helper := shape_helper(bone)) is not None:
+            found[helper.name] = number
+    return found
 
 
 def file_axes(bones: list[bpy.types.Bone]) -> np.ndarray:
@@ -41,11 +65,13 @@ def collect_armature(source: bpy.types.Object, evaluated: bpy.types.Object) -> n
     index = {bone.name: number for number, bone in enumerate(bones)}
     axes = file_axes(bones)
     rest = np.array([bone.matrix_local for bone in bones], np.float64).reshape(-1, 4, 4)
-    binds = rest @ axes
+    bound = [shape_helper(bone) or bone for bone in bones]
+    binds = np.array([bone.matrix_local for bone in bound], np.float64).reshape(-1, 4, 4) @ file_axes(bound)
     posed = pose_matrices(evaluated, [bone.name for bone in bones]) @ axes
     found = []
     for number, bone in enumerate(bones):
-        parent = index[bone.parent.name] if bone.parent is not None else -1
+        above = file_parent(bone)
+        parent = index[above.name] if above is not None else -1
         local = np.linalg.pinv(posed[parent]) @ posed[number] if parent >= 0 else posed[number]
         made = neutral.Bone(
             properties.file_name(bone), parent, binds[number].astype(np.float32), neutral.Transform.from_matrix(local)

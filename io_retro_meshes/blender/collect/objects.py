@@ -16,7 +16,7 @@ from ...formats.options import ExportOptions
 from ...scene import maths, surfaces
 from ...scene.prepare import strays_warning
 from .. import compat, properties
-from .armatures import bone_order, collect_armature
+from .armatures import bone_numbers, collect_armature
 from .images import ImageCollector
 from .materials import collect_material
 from .meshes import collect_mesh, collect_skin
@@ -155,8 +155,7 @@ class ObjectCollector:
             return -1, -1
         bone = -1
         if child.parent_type == "BONE" and parent.type == "ARMATURE":
-            names = [bone.name for bone in bone_order(parent.data)]
-            bone = names.index(child.parent_bone) if child.parent_bone in names else -1
+            bone = bone_numbers(parent.data).get(child.parent_bone, -1)
         return self.index[parent], bone
 
     def holder(self, index: int) -> int:
@@ -224,8 +223,7 @@ class ObjectCollector:
             mesh = collect_mesh(data, self.format.quads)
             if source in self.rigs:
                 rig = self.rigs[source]
-                bones = {bone.name: number for number, bone in enumerate(bone_order(rig.data))}
-                mesh.skin = collect_skin(source, data, self.index[rig], bones)
+                mesh.skin = collect_skin(source, data, self.index[rig], bone_numbers(rig.data))
         mesh.name = source.data.name
         mesh.materials = [self._material(slot) for slot in slots]
         if mesh.face_materials is not None:
