@@ -2,8 +2,8 @@
 """Helper bones for rigs with shears: a bone that turns below one with an uneven scale moves its vertices by S·R·S^-1.
 
 A pose bone is a location, a rotation and a scale; its rest has no scale at all. So in such a rig bones are posed with the
-file's own scales, P(f) = G(f) · K, where K only exchanges axes, and what that lacks is held by two kinds of hidden bones that never
-move:
+file's own scales, P(f) = G(f) · K, where K only exchanges axes, and what that lacks is held by two kinds of hidden bones
+that never move:
 
 - below a bone that was bound with a scale, one that moves its vertices: with G0 = U · Σ · V^T and the rest B = U, the pose
   G(f) · G0^-1 · B is P(f) · K^-1 · V · Σ^-1, a turn and a scale;
