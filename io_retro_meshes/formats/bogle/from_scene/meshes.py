@@ -9,10 +9,11 @@ import numpy as np
 
 from .... import scene as neutral
 from ....scene import Floats, Ints, Layer
-from ....scene.surfaces import corner_values, engine_vertices, moved, smooth_normals, strongest
+from ....scene.surfaces import engine_vertices, moved, smooth_normals, strongest
 from ...binary import decode, encode
 from ..document import INFLUENCES, SKINNED_VERTEX, VERTEX, Array, Geometry
-from .tangents import tangents
+from ..hashes import row_hashes
+from .tangents import Tangents, tangents
 
 # Normals that agree to so many digits are one: Blender's differ in the last bits between the triangles of a flat face.
 DIGITS = 5
@@ -58,26 +59,42 @@ def free_vertices(mesh: neutral.Mesh) -> bool:
 
 def from_mesh(mesh: neutral.Mesh, clamp: bool, warnings: list[str]) -> tuple[Geometry, Ints]:
     """The geometry, and the mesh's vertex behind each of its own. Vertices that no triangle uses are left out."""
-    positions = mesh.positions[mesh.corners]
     normals = mesh.normals or Layer("normal", smooth_normals(mesh.positions, mesh.corners))
     uvs = mesh.uvs[0] if mesh.uvs else Layer("uv", np.zeros((len(mesh.positions), 2), np.float32))
     if not mesh.uvs and len(mesh.corners):
         warnings.append(f"{mesh.name}: has no UV map; the texture coordinates are 0, and its tangents mean nothing.")
-    tangent, sign = tangents(positions, corner_values(mesh, normals), corner_values(mesh, uvs))
-    frame = Layer("tangent", np.concatenate([tangent, sign[:, None]], 1), "CORNER")
-    rounded = replace(normals, data=np.round(normals.data, DIGITS))
-    split_up = engine_vertices(mesh, [rounded, uvs, replace(frame, data=np.round(frame.data, DIGITS))])
-    used, indices = np.unique(split_up.corners, return_inverse=True)
-    corner, source = split_up.corner[used], split_up.source[used]
-    vertices = np.zeros(len(used), VERTEX)
+    frames = tangents(mesh, normals, uvs)
+    split_up = engine_vertices(mesh, [_looks(mesh, normals, uvs, frames)])
+    is_used = np.zeros(len(split_up.corner), bool)
+    is_used[split_up.corners] = True
+    indices = (np.cumsum(is_used) - 1)[split_up.corners]
+    corner, source = split_up.corner[is_used], split_up.source[is_used]
+    row = frames.corners[corner]
+    vertices = np.zeros(len(corner), VERTEX)
     vertices["position"] = mesh.positions[source]
     vertices["normal"] = normals.data[corner if normals.domain == "CORNER" else source]
     vertices["uv"] = uvs.data[corner if uvs.domain == "CORNER" else source]
     if clamp:
         vertices["uv"] = np.clip(vertices["uv"], 0, 1)
-    vertices["tangent"] = tangent[corner]
-    vertices["binormal"] = np.cross(vertices["normal"], tangent[corner]) * sign[corner, None]
-    return Geometry(vertices, indices.reshape(-1).astype("<u4"), encode(mesh.name)), source
+    vertices["tangent"] = frames.vectors[row]
+    vertices["binormal"] = np.cross(vertices["normal"], frames.vectors[row]) * frames.signs[row, None]
+    return Geometry(vertices, indices.astype("<u4"), encode(mesh.name)), source
+
+
+def _looks(mesh: neutral.Mesh, normals: Layer, uvs: Layer, frames: Tangents) -> Layer:
+    """A hash for each corner: equal where normal, coordinate and tangent are so close that one vertex serves."""
+    if not len(mesh.corners):
+        return Layer("look", np.zeros((0, 2), np.int32), "CORNER")
+    example = np.zeros(len(frames.vectors), np.intp)
+    example[frames.corners] = np.arange(len(mesh.corners))
+    parts = (np.round(_at(mesh, normals, example), DIGITS), _at(mesh, uvs, example), np.round(frames.vectors, DIGITS))
+    table = np.concatenate([*parts, frames.signs[:, None]], 1).astype(np.float32) + np.float32(0)  # -0 is 0
+    return Layer("look", row_hashes(table).view(np.int32).reshape(-1, 2)[frames.corners], "CORNER")
+
+
+def _at(mesh: neutral.Mesh, layer: Layer, corners: Array) -> Array:
+    """What a layer has at some corners."""
+    return layer.data[corners if layer.domain == "CORNER" else mesh.corners[corners]]
 
 
 def skinned(

@@ -3,49 +3,87 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ....scene import Floats, floats, maths
+from ....scene import Floats, Ints, Layer, Mesh, floats, maths
+from ....scene.surfaces import engine_vertices
+from ..document import Array
 from ..hashes import row_hashes
 
+AT_ONCE = 3 << 12  # corners
 
-def tangents(positions: Floats, normals: Floats, uvs: Floats) -> tuple[Floats, Floats]:
-    """For every corner of triangles, the direction in which U grows, and whether V grows to its left (1) or right (-1).
 
-    As MikkTSpace does it, and so Blender: corners of the same place, normal, coordinate and handedness share a tangent, the
-    mean of their triangles' by the angle each has there.
+@dataclass
+class Tangents:
+    """A row for each vertex of a place, normal, coordinate and handedness."""
+
+    vectors: Floats  # (n, 3) the direction in which U grows
+    signs: Floats  # (n,) whether V grows to its left (1) or right (-1)
+    corners: Ints  # (k,) the row of each corner of the mesh
+
+
+def tangents(mesh: Mesh, normals: Layer, uvs: Layer) -> Tangents:
+    """As MikkTSpace does it, and so Blender: corners of the same place, normal, coordinate and handedness share a tangent,
+    the mean of their triangles' by the angle each has there.
+
+    Vectors are kept as three columns, and only so many at a time as a processor's cache holds: several times as fast.
     """
-    if not len(positions):
-        return np.zeros((0, 3), np.float32), np.zeros(0, np.float32)
-    points, coords = positions.reshape(-1, 3, 3), uvs.reshape(-1, 3, 2)
-    d1, d2 = points[:, 1] - points[:, 0], points[:, 2] - points[:, 0]
-    t1, t2 = coords[:, 1] - coords[:, 0], coords[:, 2] - coords[:, 0]
-    area = t1[:, 0] * t2[:, 1] - t1[:, 1] * t2[:, 0]
-    sign = np.where(area > 0, np.float32(1), np.float32(-1))
-    along_u = maths.normalized((t2[:, 1, None] * d1 - t1[:, 1, None] * d2) * sign[:, None])
-    weight = np.where(np.repeat(area != 0, 3), _angles(points, normals), 0)
-    flat = _across(np.repeat(along_u, 3, 0), normals)
-    corner_sign = np.repeat(sign, 3)
-    key = np.concatenate([positions, normals, uvs, corner_sign[:, None]], 1) + np.float32(0)
-    _, group = np.unique(row_hashes(key), return_inverse=True)
-    group = group.reshape(-1)
-    total = np.stack([np.bincount(group, weight * flat[:, axis]) for axis in range(3)], 1)
-    found = maths.normalized(total)[group].astype(np.float32)
-    lost = np.flatnonzero((np.abs(total).max(1) < 1e-12)[group])
+    split = engine_vertices(mesh, [normals, uvs])
+    normal = split.values(normals)
+    table = np.concatenate([mesh.positions[split.source], normal, split.values(uvs)], 1).astype(np.float32) + np.float32(0)
+    columns = np.ascontiguousarray(table.T)
+    rows, weighted = split.corners * 2, np.zeros((3, len(split.corners)), np.float32)
+    for start in range(0, len(rows), AT_ONCE):
+        some = slice(start, start + AT_ONCE)
+        weighted[:, some], area = _weighted(columns[:, split.corners[some]].reshape(8, -1, 3))
+        rows[some] += np.repeat(area > 0, 3)
+    _, same = np.unique(row_hashes(table), return_inverse=True)
+    group = (2 * same.reshape(-1, 1) + (0, 1)).reshape(-1)  # of each row
+    total = np.stack([np.bincount(group[rows], axis, len(group)) for axis in weighted], 1)[group]
+    found = maths.normalized(total).astype(np.float32)
     # Where the UV map is folded to nothing any direction will do that lies in the surface.
-    aside = np.where(np.abs(normals[lost, :1]) < 0.9, floats(1, 0, 0), floats(0, 1, 0))
-    found[lost] = _across(aside, normals[lost])
-    return found, corner_sign
+    lost = np.flatnonzero(np.abs(total).max(1, initial=0) < 1e-12)
+    across = normal[lost // 2].T
+    found[lost] = _across(np.where(np.abs(across[0]) < 0.9, [[1], [0], [0]], [[0], [1], [0]]), across).T
+    return Tangents(found, np.tile(floats(-1, 1), len(table)), rows)
 
 
-def _across(vectors: Floats, normals: Floats) -> Floats:
+def _weighted(corners: Floats) -> tuple[Floats, Floats]:
+    """The part of each corner of some triangles in its vertex's tangent, and the area that each triangle has in the UV map.
+    Corners are place, normal and coordinate."""
+    points, normals, coords = corners[:3], corners[3:6], corners[6:]
+    along_u, area = _along_u(points, coords)
+    weight = np.where((area != 0)[:, None], _angles(points, normals), 0)
+    return (_across(along_u[:, :, None], normals) * weight).reshape(3, -1), area
+
+
+def _along_u(points: Floats, coords: Floats) -> tuple[Floats, Floats]:
+    """For each triangle the direction in which U grows, and twice its area in the UV map, less than 0 if mirrored."""
+    d1, d2 = points[:, :, 1] - points[:, :, 0], points[:, :, 2] - points[:, :, 0]
+    (u1, v1), (u2, v2) = coords[:, :, 1] - coords[:, :, 0], coords[:, :, 2] - coords[:, :, 0]
+    area = u1 * v2 - v1 * u2
+    return _unit((v2 * d1 - v1 * d2) * np.where(area > 0, np.float32(1), np.float32(-1))), area
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _unit(vectors: Array) -> Array:
+    """Columns of length 1, or 0 where there was none."""
+    length = np.sqrt(_dot(vectors, vectors))
+    return vectors / np.where(length > 1e-20, length, length.dtype.type(1))
+
+
+def _across(vectors: Array, normals: Array) -> Array:
     """The unit part of vectors that lies in the plane of a normal."""
-    return maths.normalized(vectors - normals * np.einsum("ij,ij->i", vectors, normals)[:, None])
+    return _unit(vectors - normals * _dot(vectors, normals))
 
 
 def _angles(points: Floats, normals: Floats) -> Floats:
     """The angle of every corner, seen along its normal."""
-    ahead = (np.roll(points, -1, 1) - points).reshape(-1, 3)
-    back = -np.roll(ahead.reshape(-1, 3, 3), 1, 1).reshape(-1, 3)
-    cosine = np.einsum("ij,ij->i", _across(back, normals), _across(ahead, normals))
+    ahead = points[:, :, [1, 2, 0]] - points
+    cosine = _dot(_across(-ahead[:, :, [2, 0, 1]], normals), _across(ahead, normals))
     return np.arccos(np.clip(cosine, -1, 1))
