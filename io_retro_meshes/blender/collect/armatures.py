@@ -51,13 +51,16 @@ def file_axes(bones: list[bpy.types.Bone]) -> np.ndarray:
     return maths.bounded(np.array([bone.retro_meshes.axes for bone in bones], np.float64).reshape(-1, 4, 4))
 
 
-def pose_matrices(evaluated: bpy.types.Object, names: list[str]) -> np.ndarray:
-    """Blender's pose matrices in the armature's space, by bone name."""
-    pose = evaluated.pose.bones
-    flat = np.empty(len(pose) * 16, np.float32)
-    pose.foreach_get("matrix", flat)
-    place = [pose.find(name) for name in names]
-    return maths.bounded(flat.reshape(-1, 4, 4).transpose(0, 2, 1)[place].astype(np.float64))
+def pose_places(armature: bpy.types.Object, bones: list[bpy.types.Bone]) -> list[int]:
+    """Where each bone is among the rows of `pose_matrices`."""
+    return [armature.pose.bones.find(bone.name) for bone in bones]
+
+
+def pose_matrices(evaluated: bpy.types.Object) -> np.ndarray:
+    """Blender's pose matrices in the armature's space, as they are in memory."""
+    flat = np.empty(len(evaluated.pose.bones) * 16, np.float32)
+    evaluated.pose.bones.foreach_get("matrix", flat)
+    return flat.reshape(-1, 4, 4).transpose(0, 2, 1)
 
 
 def collect_armature(source: bpy.types.Object, evaluated: bpy.types.Object) -> neutral.Armature:
@@ -67,7 +70,7 @@ def collect_armature(source: bpy.types.Object, evaluated: bpy.types.Object) -> n
     rest = np.array([bone.matrix_local for bone in bones], np.float64).reshape(-1, 4, 4)
     bound = [shape_helper(bone) or bone for bone in bones]
     binds = np.array([bone.matrix_local for bone in bound], np.float64).reshape(-1, 4, 4) @ file_axes(bound)
-    posed = pose_matrices(evaluated, [bone.name for bone in bones]) @ axes
+    posed = maths.bounded(pose_matrices(evaluated)[pose_places(evaluated, bones)].astype(np.float64)) @ axes
     found = []
     for number, bone in enumerate(bones):
         above = file_parent(bone)

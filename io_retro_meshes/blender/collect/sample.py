@@ -12,7 +12,7 @@ from ... import scene as neutral
 from ...scene import maths
 from .. import compat
 from ..animations import Owner
-from .armatures import bone_order, file_axes, pose_matrices
+from .armatures import bone_order, file_axes, pose_matrices, pose_places
 from .objects import ObjectCollector
 from .playing import Stage
 
@@ -135,7 +135,7 @@ class Sampler:
         context, objects = self.collector.context, self.collector.objects
         worlds = {index: np.empty((len(frames), 4, 4)) for index in self.nodes}
         poses = {index: np.empty((len(frames), len(bones), 4, 4)) for index, bones in self.armatures.items()}
-        names = {index: [bone.name for bone in bones] for index, bones in self.armatures.items()}
+        places = {index: pose_places(objects[index], bones) for index, bones in self.armatures.items()}
         manager = context.window_manager
         manager.progress_begin(0, len(frames))
         for number, frame in enumerate(frames):
@@ -144,11 +144,12 @@ class Sampler:
             depsgraph = context.evaluated_depsgraph_get()
             for index in self.nodes:
                 evaluated = objects[index].evaluated_get(depsgraph)
-                worlds[index][number] = maths.bounded(np.array(evaluated.matrix_world))
+                worlds[index][number] = evaluated.matrix_world
                 if index in poses:
-                    poses[index][number] = pose_matrices(evaluated, names[index])
+                    poses[index][number] = pose_matrices(evaluated)[places[index]]
         manager.progress_end()
-        return worlds, {index: posed @ file_axes(self.armatures[index]) for index, posed in poses.items()}
+        poses = {index: maths.bounded(posed) @ file_axes(self.armatures[index]) for index, posed in poses.items()}
+        return {index: maths.bounded(world) for index, world in worlds.items()}, poses
 
     def _locals(self, index: int, worlds: dict[int, np.ndarray], poses: dict[int, np.ndarray]) -> np.ndarray:
         node = self.scene.nodes[index]
