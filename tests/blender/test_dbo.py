@@ -15,6 +15,7 @@ from io_retro_meshes.formats.dbo.document import AnimationSet, Document
 from tests.builders import dbo as made
 from tests.conftest import CORPUS, corpus_files
 from tests.engines import dbo as engine
+from tests.formats.test_dbo_engine import level_triangles, with_levels
 
 FILES = corpus_files("dbo", "*.dbo", "*.DBO")
 FRAMES = (0, 7, 16)
@@ -284,3 +285,14 @@ def test_a_rig_made_in_blender_moves_in_the_engine_as_it_does_here(blender: Any,
     blender.ops.import_scene.dbo(filepath=str(tmp_path / "rig.dbo"))
     for frame in (0, 3, 6, 9):
         assert apart(engine.pose(data, frame), shown(blender, frame)) < 1e-4
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_levels_of_detail_go_through_blender(blender: Any, tmp_path: Path, wanted: bool) -> None:
+    data = dbo.write(made.document(made.frame("box", with_levels())))
+    (tmp_path / "box.dbo").write_bytes(data)
+    assert blender.ops.import_scene.dbo(filepath=str(tmp_path / "box.dbo"), levels=wanted) == {"FINISHED"}
+    assert [each.name for each in blender.data.objects if each.hide_get()] == (["box LOD 1", "box LOD 2"] if wanted else [])
+    assert blender.ops.export_scene.dbo(filepath=str(tmp_path / "again.dbo")) == {"FINISHED"}
+    for before, after in zip(level_triangles(data), level_triangles((tmp_path / "again.dbo").read_bytes()), strict=True):
+        assert np.array_equal(before, after)

@@ -27,6 +27,7 @@ VALUES: dict[tuple[str, str, str], list[Any]] = {
     ("bogle", "Camera", "type"): [2, 255],  # 0 and 1 are written as the layout's engine wants them
     ("bogle", "Scene", "layout"): ["SEED", "NAMES", "ANIM", "GEOMETRIES"],  # none is a choice on export: a file has one
     ("dbo", "Scene", "custom_data"): ["0102ff"],
+    ("dbo", "Mesh", "levels"): ["4|500:03000000|501:000001000200"],  # of as many vertices as the square has
     ("dbo", "ShaderNodeTexImage", "path"): [r"maps\wood\picture.png"],  # of another picture it is not written
     ("saturn", "Mesh", "draw_codes"): ["80"],
     ("saturn", "Object", "tag"): ["CHEST", "WEAPON_TIP", "HAND", 0x12],  # other codes are other commands of a skeleton

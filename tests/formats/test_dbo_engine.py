@@ -264,3 +264,50 @@ def test_entity_files_that_lead_nowhere(tmp_path: Path) -> None:
             load_scene(dbo, inner / "entity.fpe", dbo.ImportOptions())
     with pytest.raises(ValueError, match="no format"):
         convert(tmp_path / "up.dbo", tmp_path / "made.fpe")
+
+
+# ------------------------------------------------------------------------------------------------------- levels of detail
+
+
+def with_levels() -> Mesh:
+    """A box with two coarser ones over its vertices: one of eight triangles and one of two."""
+    box = made.box()
+    for count, indices, values in ((500, 501, made.FACES[:24]), (502, 503, made.FACES[6:12])):
+        setattr(box, f"lod_{count}", len(values).to_bytes(4, "little"))
+        setattr(box, f"lod_{indices}", values.astype("<u2").tobytes())
+    return box
+
+
+def level_triangles(data: bytes) -> list[np.ndarray]:
+    """Where the triangles of the levels of the first mesh are, in the file's own axes, by its bytes alone."""
+    mesh = engine.Loader(data).root[1][103]
+    points = np.frombuffer(mesh[115], "u1").reshape(-1, mesh[112])[:, :12].copy().view("<f4")
+    return [points[np.frombuffer(mesh[code], "<u2")] for code in (501, 503)]
+
+
+def test_levels_of_detail_are_kept_and_shown_on_request() -> None:
+    data = dbo.write(made.document(made.frame("box", with_levels())))
+    scene = dbo.to_scene(dbo.read(data))
+    assert [node.name for node in scene.nodes] == ["box"] and not scene.warnings
+    shuffled = scene.meshes[0]
+    shuffled.uvs[0].data = shuffled.uvs[0].data[shuffled.corners]  # as Blender has them: vertices may change order
+    shuffled.uvs[0].domain = "CORNER"
+    again = dbo.write(dbo.from_scene(scene))
+    for before, after in zip(level_triangles(data), level_triangles(again), strict=True):
+        assert np.array_equal(before, after)
+    scene = dbo.to_scene(dbo.read(data), dbo.ImportOptions(levels=True))
+    assert [(node.name, node.parent, node.hidden) for node in scene.nodes] == [
+        ("box", -1, False),
+        ("box LOD 1", 0, True),
+        ("box LOD 2", 0, True),
+    ]
+    assert [len(scene.meshes[node.mesh].corners) for node in scene.nodes] == [36, 24, 6]
+
+
+def test_levels_of_a_mesh_that_was_edited_are_told() -> None:
+    scene = dbo.to_scene(made.document(made.frame("box", with_levels())))
+    scene.meshes[0].positions = np.concatenate([scene.meshes[0].positions, np.ones((1, 3), np.float32)])
+    scene.meshes[0].uvs, scene.meshes[0].normals = [], None
+    document = dbo.from_scene(scene)
+    assert any("levels of detail were left out" in warning for warning in document.warnings)
+    assert 501 not in engine.Loader(dbo.write(document)).root[1][103]

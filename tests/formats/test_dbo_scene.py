@@ -240,7 +240,7 @@ def test_parts_flags_and_textures_come_back() -> None:
     assert scene.images[1].names[:3] == ("roof.tga", "roof.dds", "roof_D.dds")
     assert wall.layers[0].uv == 1 and wall.layers[0].clamp == (True, False)
     assert scene.meshes[0].face_materials.tolist() == [0] * 4 + [1] * 8
-    assert scene.meshes[0].settings["dbo"] == {"arbitrary_value": 7}
+    assert scene.meshes[0].settings["dbo"] == {"arbitrary_value": 7, "levels": "8|500:00000000"}
     data = dbo.write(dbo.from_scene(scene))
     engine.walk(data)
     again = dbo.to_scene(dbo.read(data))

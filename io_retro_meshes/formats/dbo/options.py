@@ -17,6 +17,11 @@ class ImportOptions(options.ImportOptions):
         minimum=1.0,
         soft_maximum=120.0,
     )
+    levels: bool = option(
+        False,
+        "Levels of Detail",
+        "Show the coarser meshes that a mesh has for the distance, as hidden objects. An export keeps them either way",
+    )
 
 
 @choices

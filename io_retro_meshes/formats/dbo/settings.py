@@ -113,6 +113,7 @@ class MeshSettings:
 
     arbitrary_value: int = option(0, "Arbitrary Value", "A number that the program gives a meaning", minimum=0)
     linked: bool = option(False, "Linked", "Shares its data with another mesh of the engine")
+    levels: str = option("", "Levels of Detail", "Coarser meshes over the same vertices, written again while it has as many")
 
 
 @settings

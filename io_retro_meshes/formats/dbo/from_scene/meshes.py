@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ....scene import Ints, Layer, Material, Node, Scene
 from ....scene import Mesh as SceneMesh
 from ....scene.surfaces import Vertices, engine_vertices, limited, smooth_normals, triangulated
-from .. import axes, vertices
+from .. import axes, levels, vertices
 from ..document import LINES, POINTS, TRIANGLES, Mesh, MultiMaterial
 from ..fields import Block
 from ..options import ExportOptions
@@ -67,9 +67,18 @@ class MeshBuilder:
             mesh.bone_count, mesh.bones = len(bones), bones
             self._count_bones(source.name, len(bones))
             self._materials(mesh, piece, used, chosen)
+            self._levels(mesh, piece, source, engine)
             set_render_states(mesh, chosen[0], node.hidden, self.effect, source.settings.get("dbo", {}))
             found.append(mesh)
         return found
+
+    def _levels(self, mesh: Mesh, piece: Piece, source: SceneMesh, engine: Vertices) -> None:
+        text = source.settings.get("dbo", {}).get("levels", "")
+        if not levels.write(mesh, text, len(source.positions), engine.source[piece.vertices]):
+            self.warnings.append(
+                f'"{source.name}" is not made of the vertices it was imported with: its levels of detail were left out. '
+                "Make them anew in the engine."
+            )
 
     def _count_bones(self, name: str, count: int) -> None:
         for most, engine in ((170, "GameGuru MAX"), (60, "Dark Basic Pro's shaders")):

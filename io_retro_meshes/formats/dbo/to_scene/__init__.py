@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ....scene import Node, Scene, Target, Transform
@@ -29,6 +31,7 @@ class Importer:
         keyed = {self.frames.by_name[name] for name in moved if name in self.frames.by_name}
         self.rigs: list[Rig] = rigs.find_rigs(self.frames, keyed, self.scene.warnings)
         self.rest = _transforms(self.frames)
+        self.show_levels = options.levels
         self.places: dict[int, tuple[int, int]] = {}  # frame -> node and bone that its children hang on
 
     def run(self) -> Scene:
@@ -36,7 +39,7 @@ class Importer:
         skins = {frame: rig for rig in self.rigs for frame in rig.meshes}
         parents = set(self.frames.parents)
         for index in range(self.frames.skipped, len(self.frames.frames)):
-            mesh = self._mesh(index, skins)
+            mesh = made = self._mesh(index, skins)
             if index in skins:
                 self.scene.nodes.append(self._node(index, self._skin_node(index, skins[index], mesh)))
                 mesh = -1
@@ -46,6 +49,8 @@ class Importer:
                     self.scene.nodes.append(self._node(index, Node(self.frames.name(index), node, bone, mesh=mesh)))
             elif index not in skins or index in parents:
                 self._add_frame(index, mesh)
+            if made >= 0 and self.show_levels:
+                self._add_levels(index, made)
         animation.add_clips(self.document, self.frames, self.rest, self._targets, self.scene)
         self._settings()
         self.scene.warnings = list(dict.fromkeys(self.scene.warnings))
@@ -94,6 +99,17 @@ class Importer:
             made.skin = rigs.skin(source, len(made.positions), skins[index], self.frames, self.scene.warnings)
         self.scene.meshes.append(made)
         return len(self.scene.meshes) - 1
+
+    def _add_levels(self, index: int, mesh: int) -> None:
+        """Hidden objects below the one that has just been added; those of a skin beside it, since both are below the rig."""
+        above = len(self.scene.nodes) - 1
+        node, made = self.scene.nodes[above], self.scene.meshes[mesh]
+        for coarser in meshes.coarser_meshes(self.frames.frames[index].mesh, made, self.scene.warnings):
+            child = Node(coarser.name, above, mesh=len(self.scene.meshes), hidden=True)
+            if made.skin is not None:
+                child = replace(node, name=coarser.name, mesh=len(self.scene.meshes), hidden=True)
+            self.scene.nodes.append(child)
+            self.scene.meshes.append(coarser)
 
     def _targets(self, frame: int) -> list[Target]:
         """What an animation of the frame moves: a bone in each armature that has it, or a node."""

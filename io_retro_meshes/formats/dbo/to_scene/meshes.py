@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from ....scene import COLOR_NAME, Layer, maths, sanitize, uv_name
 from ....scene import Mesh as SceneMesh
-from .. import axes, vertices
+from .. import axes, levels, vertices
 from ..document import LINE_STRIP, LINES, POINTS, TRIANGLES, Mesh
 from .materials import Materials
 from .settings import changed
@@ -40,9 +41,23 @@ def scene_mesh(mesh: Mesh, name: str, materials: Materials, warnings: list[str])
     settings = changed(mesh, ("linked", "arbitrary_value"))
     if settings:
         made.settings["dbo"] = settings
-    if any(500 <= block.code <= 505 for block in mesh.blocks):
-        warnings.append(f'"{name}": levels of detail stay in the file, and are not imported.')
+    if kept := levels.pack(mesh):
+        made.settings.setdefault("dbo", {})["levels"] = kept
     return made
+
+
+def coarser_meshes(mesh: Mesh, made: SceneMesh, warnings: list[str]) -> list[SceneMesh]:
+    """A mesh for each level of detail, over the vertices of the mesh that was made."""
+    found: list[SceneMesh] = []
+    for indices in levels.lists(levels.blocks(mesh)).values():
+        faces = indices[: len(indices) // 3 * 3].reshape(-1, 3)
+        faces = faces[(faces < len(made.positions)).all(1)]
+        corners = axes.winding(faces).reshape(-1)
+        name = f"{made.name} LOD {len(found) + 1}"
+        found.append(replace(made, name=name, corners=corners, face_materials=None, materials=made.materials[:1], settings={}))
+    if levels.blocks(mesh) and not found:
+        warnings.append(f'"{made.name}": its levels of detail are no lists of triangles; they are kept, and not shown.')
+    return found
 
 
 def _faces(mesh: Mesh, count: int, made: SceneMesh, warnings: list[str]) -> None:
