@@ -144,7 +144,7 @@ class Sampler:
             depsgraph = context.evaluated_depsgraph_get()
             for index in self.nodes:
                 evaluated = objects[index].evaluated_get(depsgraph)
-                worlds[index][number] = evaluated.matrix_world
+                worlds[index][number] = np.array(evaluated.matrix_world)
                 if index in poses:
                     poses[index][number] = pose_matrices(evaluated)[places[index]]
         manager.progress_end()
