@@ -13,6 +13,7 @@ from .atomic import commit, write_atomically
 from .formats import AnyFormat, FormatError
 from .formats.options import ExportOptions, ImportOptions
 from .scene import Scene
+from .scene.choosing import choose_animations, merged
 
 
 def read_document(format: AnyFormat, path: Path, companion: bool = False) -> Any:
@@ -31,6 +32,12 @@ def load_scene(format: AnyFormat, path: Path, options: ImportOptions) -> Scene:
     beside, warnings = _read_beside(format, format.companions(path, document, options))
     scene = format.to_scene(document, options, beside)
     scene.warnings += warnings
+    if options.use_normals == "NONE":
+        for mesh in scene.meshes:
+            mesh.normals = None
+    if options.merge_vertices:
+        scene.meshes = [merged(mesh) for mesh in scene.meshes]
+    choose_animations(scene, options.animations, options.animation_names)
     return scene
 
 

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from io_retro_meshes.formats import FORMATS, AnyFormat
-from io_retro_meshes.formats.options import Option, options_of
+from io_retro_meshes.formats.options import Option, WindowOptions, options_of
 from tools.common import ROOT
 
 PLACE = re.compile(r"(<!-- table ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -28,9 +28,9 @@ def formats_table() -> list[str]:
     return rows
 
 
-def options_table(kind: type) -> list[str]:
+def options_table(*kinds: type) -> list[str]:
     rows = ["| option | name | default | what it does |", "|---|---|---|---|"]
-    for option in options_of(kind):
+    for option in (option for kind in kinds for option in options_of(kind)):
         label = "" if option.hidden else option.label
         rows.append(f"| {label} | `{option.name}` | {default(option)} | {words(option)} |")
     return rows
@@ -60,7 +60,7 @@ def tables() -> dict[Path, dict[str, list[str]]]:
     for entry in listed():
         page = ROOT / "docs" / f"{entry.id}.md"
         found[page] = {
-            "import options": options_table(entry.ImportOptions),
+            "import options": options_table(entry.ImportOptions, WindowOptions),
             "export options": options_table(entry.ExportOptions),
         }
     return found

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import bpy
@@ -154,11 +155,32 @@ def raw_properties(group: bpy.types.PropertyGroup, create: bool = False) -> Any:
 
 
 def register_presets(folder: str) -> None:
-    """Operator presets that come with the add-on. Before 4.3 Blender knows no such folder, and does without them."""
+    """Operator presets that come with the add-on. Before 4.3 Blender asks for no such folder: the search is given it."""
     if hasattr(bpy.utils, "register_preset_path"):
         bpy.utils.register_preset_path(folder)
+        return
+    if not hasattr(bpy.utils.preset_paths, "folders"):
+        bpy.utils.preset_paths = _PresetPaths(bpy.utils.preset_paths)
+    bpy.utils.preset_paths.folders.append(folder)
 
 
 def unregister_presets(folder: str) -> None:
     if hasattr(bpy.utils, "unregister_preset_path"):
         bpy.utils.unregister_preset_path(folder)
+        return
+    found = bpy.utils.preset_paths
+    found.folders.remove(folder)
+    if not found.folders:
+        bpy.utils.preset_paths = found.search
+
+
+class _PresetPaths:
+    """Blender's own search for presets, and the folders that add-ons have beside it."""
+
+    def __init__(self, search: Callable[[str], list[str]]) -> None:
+        self.search = search
+        self.folders: list[str] = []
+
+    def __call__(self, subdir: str) -> list[str]:
+        own = [os.path.join(folder, "presets", subdir) for folder in self.folders]
+        return [*self.search(subdir), *(folder for folder in own if os.path.isdir(folder))]

@@ -3,30 +3,125 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
+from .. import scene as neutral
 from ..files import load_scene, save_scene
 from ..formats import AnyFormat
-from ..formats.options import make
+from ..formats.options import WindowOptions, make
 from ..pictures.place import place_textures
-from . import properties
-from .build import build
+from . import compat, properties
+from .build import Place, active_collection, build
+from .build.armatures import BoneStyle
 from .collect import collect
 from .collect.images import BlenderPicture
 
+GAP = 0.25  # between models that stand side by side, as a part of a model's width
 
-@np.errstate(all="ignore")  # numbers that got out of hand are dealt with as values
+
 def import_file(context: bpy.types.Context, format: AnyFormat, path: Path, **options: Any) -> list[str]:
     """Imports a file into the active collection and returns the warnings."""
-    chosen = make(format.ImportOptions, {"name": path.stem, **options})
-    scene = load_scene(format, path, chosen)
-    properties.mark(scene, format)
-    built = build(context, scene, path, chosen)
-    return built.warnings
+    batch = Batch(context, options)
+    batch.add(format, path)
+    return batch.warnings
+
+
+class Batch:
+    """Files that are imported together: their collections and places, and the frames that cover all of them."""
+
+    def __init__(
+        self, context: bpy.types.Context, options: dict[str, Any], count: int = 1, folders: Sequence[Path] = ()
+    ) -> None:
+        self.context = context
+        self.options = options
+        self.window: WindowOptions = make(WindowOptions, options)
+        self.several = count > 1
+        self.folders = folders
+        self.parent = active_collection(context)
+        self.framed = False
+        self.edge: float | None = None  # where the last model of the row ends
+        self.warnings: list[str] = []
+        self.lines: list[str] = []  # what came in, a line a file
+        self.collections: list[bpy.types.Collection] = []
+        self.objects: list[bpy.types.Object] = []
+
+    @np.errstate(all="ignore")  # numbers that got out of hand are dealt with as values
+    def add(self, format: AnyFormat, path: Path) -> None:
+        chosen = make(format.ImportOptions, {"name": path.stem, **self.options})
+        scene = load_scene(format, path, chosen)
+        properties.mark(scene, format)
+        name_rig(scene, path.stem)
+        bones = BoneStyle(self.window.bone_direction, self.window.bone_length, self.window.bone_shape)
+        place = Place(self._collection(path.stem), self.folders, bones, self.framed)
+        built = build(self.context, scene, path, chosen, place)
+        self.framed = self.framed or built.framed
+        self.objects += built.objects
+        if self.window.placement == "ROW":
+            self.edge = _stand_beside(self.context, built.objects, self.edge)
+        self.warnings += [f"{path.name}: {warning}" if self.several else warning for warning in built.warnings]
+        self.lines.append(f"{path.name}: {contents(scene, chosen.use_animation)}")
+
+    def _collection(self, name: str) -> bpy.types.Collection:
+        choice = self.window.use_collection
+        if choice == "NEVER" or (choice == "AUTO" and not self.several):
+            return self.parent
+        made = bpy.data.collections.new(compat.short_name(name, "Model"))
+        self.parent.children.link(made)
+        self.collections.append(made)
+        return made
+
+
+def name_rig(scene: neutral.Scene, stem: str) -> None:
+    """The only rig of a file that has no node for it is called after the file: the node's name was made up."""
+    rigs = [node for node in scene.nodes if node.armature is not None]
+    names = {node.name for node in scene.nodes}
+    if len(rigs) != 1:
+        return
+    made_up = rigs[0].name.endswith("_armature") and rigs[0].name.removesuffix("_armature") in names
+    if made_up or rigs[0].name == "Armature":
+        rigs[0].name = rigs[0].armature.name = f"{stem}_armature" if stem in names else stem
+
+
+def contents(scene: neutral.Scene, animated: bool) -> str:
+    """What came in, for people: "1 mesh, 12 bones, 4 animations"."""
+    bones = sum(len(node.armature.bones) for node in scene.nodes if node.armature is not None)
+    moving = len(scene.clips) or int(scene.timeline is not None and bool(scene.timeline.tracks))
+    counts = [
+        (sum(node.mesh >= 0 for node in scene.nodes), "mesh", "meshes"),
+        (bones, "bone", "bones"),
+        (moving if animated else 0, "animation", "animations"),
+        (sum(node.light >= 0 for node in scene.nodes), "light", "lights"),
+        (sum(node.camera >= 0 for node in scene.nodes), "camera", "cameras"),
+    ]
+    words = [f"{count:,} {one if count == 1 else many}" for count, one, many in counts if count]
+    return ", ".join(words) or f"{len(scene.nodes):,} empties"
+
+
+def _stand_beside(context: bpy.types.Context, objects: list[bpy.types.Object], edge: float | None) -> float | None:
+    """Moves a model to the right of the one before it, and returns where it ends. Keys of its own stay as they are."""
+    context.view_layer.update()
+    graph = context.evaluated_depsgraph_get()
+    shown = [made.evaluated_get(graph) for made in objects if made.type == "MESH"]
+    places = [(each.matrix_world @ Vector(corner)).x for each in shown for corner in each.bound_box]
+    if not places:
+        return edge
+    low, high = min(places), max(places)
+    shift = 0.0 if edge is None else edge + GAP * (high - low) - low
+    for root in {_root(made) for made in objects}:
+        root.delta_location.x += shift
+    return high + shift
+
+
+def _root(made: bpy.types.Object) -> bpy.types.Object:
+    while made.parent is not None:
+        made = made.parent
+    return made
 
 
 @np.errstate(all="ignore")

@@ -19,6 +19,12 @@ from .errors import FormatError
 Array = npt.NDArray[Any]
 
 
+def too_short(size: int, offset: int, end: int, total: int) -> str:
+    """That `size` bytes are not there at the offset: because the file ends, or because what they are in does."""
+    left = f"{size} bytes are needed, {max(end - offset, 0)} are left"
+    return f"the file is cut off or damaged: it has {total:,} bytes; {left}" if end == total else left
+
+
 class Reader:
     """A cursor over bytes[offset:end]. Offsets in errors are always those of the whole file."""
 
@@ -38,7 +44,7 @@ class Reader:
     def need(self, size: int, field: str) -> None:
         """Raises unless `size` more bytes are there."""
         if size < 0 or size > self.remaining:
-            raise self.error(f"{size} bytes are needed, {max(self.remaining, 0)} are left", field)
+            raise self.error(too_short(size, self.offset, self.end, len(self.data)), field)
 
     def _scalar(self, code: str, size: int, field: str) -> Any:
         self.need(size, field)

@@ -18,9 +18,9 @@ class FormatError(ValueError):
         self.partial: Any = None  # a document of what is sound in spite of it, for files that are read beside another
 
     def __str__(self) -> str:
-        place = [self.file] if self.file else []
+        """What happened, before where: people read the first, those who mend files the second."""
+        place = [self.field] if self.field else []
         if self.offset is not None:
             place.append(f"offset {self.offset} (0x{self.offset:X})")
-        if self.field:
-            place.append(self.field)
-        return ": ".join([", ".join(place), self.message]) if place else self.message
+        words = f"{self.file}: {self.message}" if self.file else self.message
+        return f"{words} ({', '.join(place)})" if place else words

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, dataclass_transform
 
-Panel = Literal["Include", "Model", "Animation", "Textures"]
+Panel = Literal["Include", "Model", "Armature", "Animation", "Textures", "Scene"]
 Kind = Literal["BOOLEAN", "INT", "FLOAT", "STRING", "ENUM", "VECTOR"]
 # An entry of an enumeration: its value, its label, and what it does.
 Item = tuple[str, str, str]
@@ -146,7 +146,41 @@ class ImportOptions:
     scale: float = option(
         1.0, "Scale", "Size of the model in Blender for one unit of the file", minimum=1e-6, soft_maximum=100.0
     )
+    use_normals: str = option(
+        "FILE",
+        "Normals",
+        "Which way surfaces face for the light",
+        items=(
+            ("FILE", "From File", "The file's own, or what the engine makes where it has none"),
+            ("NONE", "Ignore", "As they follow from the faces: smooth wherever faces share vertices"),
+        ),
+    )
+    merge_vertices: bool = option(
+        False,
+        "Merge Vertices",
+        "Make vertices with the same place and normal one: old formats split them along seams. UV maps and colors stay",
+    )
     use_animation: bool = option(True, "Animation", "Import the animation as actions", panel="Animation", enables=True)
+    animations: str = option(
+        "ALL",
+        "Animations",
+        "Which of the file's animations come in",
+        panel="Animation",
+        items=(
+            ("ALL", "All", "The whole timeline, and an action for each named part of it"),
+            ("TIMELINE", "Timeline", "Only the whole timeline"),
+            ("PARTS", "Named Parts", "Only an action for each named part, without the timeline they are cut from"),
+            ("CHOSEN", "By Name", "Only the named parts whose names are given"),
+        ),
+        needs=("use_animation", (True,)),
+    )
+    animation_names: str = option(
+        "",
+        "Names",
+        "Names of animations with commas between them; * stands for any letters",
+        panel="Animation",
+        needs=("animations", ("CHOSEN",)),
+    )
     scene_range: str = option(
         "AUTO",
         "Scene Range and Rate",
@@ -161,6 +195,61 @@ class ImportOptions:
     use_textures: bool = option(True, "Textures", "Look for the texture files and load them", panel="Textures", enables=True)
     texture_folder: str = option(
         "", "Texture Folder", "Also look for textures here, after the model's own folder", panel="Textures", subtype="DIR_PATH"
+    )
+
+
+@choices
+class WindowOptions:
+    """What the import dialogs ask beside: where in Blender's scene the models go."""
+
+    bone_direction: str = option(
+        "CHILDREN",
+        "Direction",
+        "Which way bones point in Blender. Poses and exported files are the same",
+        panel="Armature",
+        items=(
+            ("CHILDREN", "Towards Children", "To the next bone, or to the vertices that it moves"),
+            ("FILE", "As in the File", "Along the Y axis that the bone has in the file"),
+        ),
+    )
+    bone_length: float = option(
+        0.0,
+        "Length",
+        "How long bones are in Blender. 0 lets them reach to the next bone",
+        panel="Armature",
+        minimum=0.0,
+        soft_maximum=10.0,
+    )
+    bone_shape: str = option(
+        "STICK",
+        "Bone Shape",
+        "How bones are drawn",
+        panel="Armature",
+        items=(
+            ("STICK", "Sticks", "Lines: the model stays in sight"),
+            ("OCTAHEDRAL", "Octahedral", "As Blender draws new bones: their direction is seen"),
+        ),
+    )
+    use_collection: str = option(
+        "AUTO",
+        "Collections",
+        "Put each file into a new collection with its name",
+        panel="Scene",
+        items=(
+            ("AUTO", "For Several Files", "A single file goes into the active collection"),
+            ("ALWAYS", "Always", "Also a single file"),
+            ("NEVER", "Never", "Everything goes into the active collection"),
+        ),
+    )
+    placement: str = option(
+        "ORIGIN",
+        "Placement",
+        "Where the models of several files stand",
+        panel="Scene",
+        items=(
+            ("ORIGIN", "At the Origin", "Each where its file has it"),
+            ("ROW", "Side by Side", "In a row along the X axis"),
+        ),
     )
 
 
@@ -243,8 +332,8 @@ def encoding_option() -> Any:
     """For formats whose names may be in any code page."""
     return option(
         "AUTO",
-        "Names In",
-        "The code page of the names in the file",
+        "Text Encoding",
+        "How letters beyond A to Z are stored in the names of the file",
         items=(
             ("AUTO", "Automatic", "UTF-8 where it is that, else Western European"),
             ("cp1252", "Western European", "Windows-1252"),

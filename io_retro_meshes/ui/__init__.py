@@ -10,38 +10,52 @@ import bpy
 
 from ..blender import compat, properties
 from ..formats import MENU_FORMATS, AnyFormat
-from . import operators, panels, player, uber
+from . import operators, panels, player, preferences, uber
 
 PRESETS = str(Path(__file__).parent.parent)  # the folder that has `presets` in it
 
 
+class RetroDrop(bpy.types.FileHandler):
+    """Drag and drop of every format: the importer looks into the files."""
+
+    bl_idname = "IO_FH_retro_mesh"
+    bl_label = "Retro Mesh"
+    bl_import_operator = "import_scene.retro_mesh"
+    bl_file_extensions = ";".join(operators.all_extensions())
+
+    @classmethod
+    def poll_drop(cls, context: bpy.types.Context) -> bool:
+        return context.area is not None and context.area.type == "VIEW_3D"
+
+
 def _handler(entry: AnyFormat) -> type:
-    """Drag and drop, and collection exporters, for a format."""
+    """Collection exporters for a format."""
     return type(
         f"IO_FH_retro_{entry.id}",
         (bpy.types.FileHandler,),
         {
             "bl_idname": f"IO_FH_retro_{entry.id}",
             "bl_label": entry.label,
-            "bl_import_operator": f"import_scene.{entry.id}",
             "bl_export_operator": f"export_scene.{entry.id}",
             "bl_file_extensions": ";".join(entry.extensions),
-            "poll_drop": classmethod(lambda cls, context: context.area is not None and context.area.type == "VIEW_3D"),
+            "poll_drop": classmethod(lambda cls, context: False),
         },
     )
 
 
-def _draw_menu(menu: bpy.types.Menu, group: str) -> None:
+def _draw_menu(menu: bpy.types.Menu, context: bpy.types.Context, group: str) -> None:
     for entry in MENU_FORMATS.values():
-        menu.layout.operator(f"{group}.{entry.id}", text=f"{entry.label} ({', '.join(entry.extensions)})")
+        if preferences.in_menus(context, entry.id):
+            menu.layout.operator(f"{group}.{entry.id}", text=f"{entry.label} ({', '.join(entry.extensions)})")
 
 
 def _draw_import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
-    _draw_menu(menu, "import_scene")
+    menu.layout.operator("import_scene.retro_mesh", text="Retro Mesh (any)")
+    _draw_menu(menu, context, "import_scene")
 
 
 def _draw_export_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
-    _draw_menu(menu, "export_scene")
+    _draw_menu(menu, context, "export_scene")
 
 
 def _command_line(arguments: list[str]) -> int:
@@ -57,8 +71,9 @@ _commands: list[Any] = []
 
 def register() -> None:
     properties.register()
-    handlers = [_handler(entry) for entry in MENU_FORMATS.values()]
-    _registered.extend([*operators.operator_classes(), *uber.CLASSES, *panels.panel_classes(), *player.CLASSES, *handlers])
+    handlers = [RetroDrop, *(_handler(entry) for entry in MENU_FORMATS.values())]
+    classes = [*operators.operator_classes(), *uber.CLASSES, *panels.panel_classes(), *player.CLASSES, *handlers]
+    _registered.extend([*preferences.classes(), *classes])
     for cls in _registered:
         bpy.utils.register_class(cls)
     bpy.types.TOPBAR_MT_file_import.append(_draw_import_menu)

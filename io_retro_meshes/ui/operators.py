@@ -12,8 +12,9 @@ from bpy.props import CollectionProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ..blender.properties import make_property
-from ..formats import MENU_FORMATS, AnyFormat, FormatError
-from ..formats.options import Option, options_of
+from ..formats import MENU_FORMATS, AnyFormat, FormatError, by_extension, sniff
+from ..formats.options import ImportOptions, Option, WindowOptions, options_of
+from . import preferences
 
 LOG_NAME = "Retro Meshes Log"
 
@@ -26,6 +27,19 @@ def report_warnings(operator: bpy.types.Operator, warnings: list[str], title: st
     text.write(showable(title + "\n" + "".join(f"  {warning}\n" for warning in warnings) + "\n"))
     more = f' (and {len(warnings) - 1} more: see the text "{LOG_NAME}")' if len(warnings) > 1 else ""
     operator.report({"WARNING"}, showable(warnings[0]) + more)
+
+
+def report_success(operator: bpy.types.Operator, lines: list[str]) -> None:
+    """In one line, also of many files."""
+    if lines:
+        more = f" (and {len(lines) - 1} more files)" if len(lines) > 1 else ""
+        operator.report({"INFO"}, showable(lines[0]) + more)
+
+
+def begin_scale(operator: Any, context: bpy.types.Context, verb: str) -> None:
+    """A dialog begins with the scale of the preferences, unless it was opened with another."""
+    if operator.format is not None and not operator.properties.is_property_set("scale"):
+        operator.scale = preferences.default_scale(context, verb, operator.format.id)
 
 
 def showable(text: str) -> str:
@@ -41,7 +55,7 @@ def chosen_path(*parts: str) -> Path:
 class Dialog:
     """The options as panels that can be folded away. An option that switches its panel stands in the header."""
 
-    format: ClassVar[AnyFormat]
+    format: ClassVar[Any]  # None: the files say it
     choices: ClassVar[tuple[Option, ...]]
 
     def chosen(self) -> dict[str, Any]:
@@ -91,7 +105,11 @@ class Importer(Dialog, ImportHelper):
         return [chosen_path(self.filepath)] if self.filepath else []
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        begin_scale(self, context, "import")
         return self.invoke_popup(context)
+
+    def format_of(self, path: Path) -> AnyFormat:
+        return self.format
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ..blender import files  # numpy and the readers are loaded with it: not before they are needed
@@ -100,21 +118,21 @@ class Importer(Dialog, ImportHelper):
         if not paths:
             self.report({"ERROR"}, "No file was chosen")
             return {"CANCELLED"}
-        warnings: list[str] = []
+        batch = files.Batch(context, self.chosen(), len(paths), preferences.texture_folders(context))
         errors: list[str] = []
         manager = context.window_manager
         manager.progress_begin(0, len(paths))
         for number, path in enumerate(paths):
             manager.progress_update(number)
             try:
-                found = files.import_file(context, self.format, path, **self.chosen())
-                warnings += [f"{path.name}: {warning}" if len(paths) > 1 else warning for warning in found]
+                batch.add(self.format_of(path), path)
             except FormatError as error:
                 errors.append(str(error))
             except OSError as error:
                 errors.append(f"{path.name}: cannot be read: {error.strerror or error}")
         manager.progress_end()
-        report_warnings(self, warnings, f"Imported {', '.join(path.name for path in paths[:5])}")
+        report_success(self, batch.lines)
+        report_warnings(self, batch.warnings, f"Imported {', '.join(path.name for path in paths[:5])}")
         if errors:
             self.report({"ERROR"}, showable("\n".join(errors)))
         return {"CANCELLED"} if len(errors) == len(paths) else {"FINISHED"}
@@ -124,6 +142,10 @@ class Exporter(Dialog, ExportHelper):
     """Base of the export operators."""
 
     bl_options: ClassVar[set[str]] = {"REGISTER", "PRESET"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        begin_scale(self, context, "export")
+        return ExportHelper.invoke(self, context, event)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ..blender import files
@@ -143,12 +165,69 @@ class Exporter(Dialog, ExportHelper):
             return {"CANCELLED"}
         finally:
             context.window_manager.progress_end()
+        report_success(self, [f"{path.name}: {path.stat().st_size:,} bytes written"])
         report_warnings(self, warnings, f"Exported {path.name}")
         return {"FINISHED"}
 
 
+class AnyImporter(Importer):
+    """Base of the importer that looks into the files."""
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Files of one format get the dialog of that format, with all that it can be asked."""
+        entry = self.common_format()
+        if entry is None:
+            return self.invoke_popup(context)
+        names = [{"name": path.name} for path in self.paths()]
+        folder = str(self.paths()[0].parent)
+        operator = getattr(bpy.ops.import_scene, entry.id)
+        operator("INVOKE_DEFAULT", filepath=os.path.join(folder, names[0]["name"]), directory=folder, files=names)
+        return {"INTERFACE"}
+
+    def common_format(self) -> AnyFormat | None:
+        try:
+            found = [self.format_of(path) for path in self.paths()]
+        except (FormatError, OSError):
+            return None  # told when the file is imported
+        return found[0] if found and found.count(found[0]) == len(found) else None
+
+    def format_of(self, path: Path) -> AnyFormat:
+        """By what is in the file; by its name only where the bytes say nothing."""
+        found = sniff(path.read_bytes()) or by_extension(path.suffix)
+        if found is None:
+            raise FormatError("not a file of a known format", file=path.name)
+        if not found.in_menus:
+            raise FormatError(f"a {found.label} file: Blender has an importer of its own for these", file=path.name)
+        return found
+
+
+def _any_importer() -> type:
+    options = (*options_of(ImportOptions), *options_of(WindowOptions))
+    annotations = {option.name: make_property(option) for option in options}
+    annotations["filter_glob"] = StringProperty(default=";".join(f"*{each}" for each in all_extensions()), options={"HIDDEN"})
+    return type(
+        "IMPORT_SCENE_OT_retro_mesh",
+        (bpy.types.Operator, AnyImporter),
+        {
+            "__doc__": "Open models of any of the old formats: what they are is seen from the files themselves",
+            "__annotations__": annotations,
+            "bl_idname": "import_scene.retro_mesh",
+            "bl_label": "Import Retro Mesh",
+            "format": None,
+            "choices": options,
+        },
+    )
+
+
+def all_extensions() -> list[str]:
+    """Of every file that some importer takes."""
+    return list(
+        dict.fromkeys(each for entry in MENU_FORMATS.values() for each in (*entry.extensions, *entry.import_extensions))
+    )
+
+
 def _operator(entry: AnyFormat, base: type, verb: str, tip: str, choices: type) -> type:
-    options = tuple(options_of(choices))
+    options = (*options_of(choices), *(options_of(WindowOptions) if verb == "import" else ()))
     annotations = {option.name: make_property(option) for option in options}
     extensions = (*entry.extensions, *(entry.import_extensions if verb == "import" else ()))
     pattern = ";".join(f"*{extension}" for extension in extensions)
@@ -170,7 +249,7 @@ def _operator(entry: AnyFormat, base: type, verb: str, tip: str, choices: type) 
 
 def operator_classes() -> list[type]:
     """An import and an export operator for every format of the table."""
-    made = []
+    made = [_any_importer()]
     for entry in MENU_FORMATS.values():
         made.append(_operator(entry, Importer, "import", entry.import_tip, entry.ImportOptions))
         made.append(_operator(entry, Exporter, "export", entry.export_tip, entry.ExportOptions))

@@ -142,7 +142,7 @@ def test_a_rig_comes_as_an_armature_with_a_weapon_in_the_hand(blender: Any, tmp_
     (tmp_path / "arm.dbo").write_bytes(dbo.write(made.arm()))
     blender.ops.import_scene.dbo(filepath=str(tmp_path / "arm.dbo"))
     objects = blender.context.scene.objects
-    body, hand, rig = objects["body"], objects["hand"], objects["body_armature"]
+    body, hand, rig = objects["body"], objects["hand"], objects["arm"]
     assert body.modifiers[0].object == rig and body.parent == rig
     assert (hand.parent, hand.parent_type, hand.parent_bone) == (rig, "BONE", "upper")
     assert [bone.name for bone in rig.data.bones] == ["root", "lower", "upper"]

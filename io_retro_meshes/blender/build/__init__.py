@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from ...scene import sanitize
 from .. import properties
 from ..world import set_world_color
 from .actions import ActionBuilder
+from .armatures import BoneStyle
 from .images import build_images
 from .materials import build_materials
 from .objects import ObjectBuilder
@@ -27,10 +29,24 @@ DEFAULT_RATE = (24, 1.0)
 class Built:
     objects: list[bpy.types.Object] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    framed: bool = False  # the scene's range is that of the file
 
 
-def build(context: bpy.types.Context, scene: neutral.Scene, path: Path, options: ImportOptions) -> Built:
-    """Puts a scene into the active collection."""
+@dataclass
+class Place:
+    """Where in Blender a file goes, and what it finds there."""
+
+    collection: bpy.types.Collection | None = None  # None: the active one
+    folders: Sequence[Path] = ()  # where textures are looked for, whatever the options say
+    bones: BoneStyle = field(default_factory=BoneStyle)
+    widen: bool = False  # another file of the same import has set the scene's range
+
+
+def build(
+    context: bpy.types.Context, scene: neutral.Scene, path: Path, options: ImportOptions, place: Place | None = None
+) -> Built:
+    """Puts a scene into the active collection, or where it is told."""
+    place = place or Place()
     if context.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
     scene = sanitize.sanitize(neutral.scaled(scene, options.scale))
@@ -39,21 +55,22 @@ def build(context: bpy.types.Context, scene: neutral.Scene, path: Path, options:
     images: list[bpy.types.Image | None] = [None] * len(scene.images)
     if options.use_textures:
         folders = [Path(bpy.path.abspath(options.texture_folder))] if options.texture_folder else []
-        images, missing = build_images(scene, path.parent, folders)
+        images, missing = build_images(scene, path.parent, [*folders, *place.folders])
         built.warnings += missing
     materials = build_materials(scene, images)
-    builder = ObjectBuilder(context, scene, _collection(context), materials, built.warnings)
+    collection = place.collection or active_collection(context)
+    builder = ObjectBuilder(context, scene, collection, materials, built.warnings, place.bones)
     built.objects = builder.build()
     if options.use_animation:
         actions = ActionBuilder(scene, built.objects, builder.armatures, path.stem).build()
         if actions:
-            _set_frames(context.scene, scene, still, options.scene_range)
+            built.framed = _set_frames(context.scene, scene, still, options.scene_range, place.widen)
     _set_scene(context.scene, scene)
     _select(context, built.objects)
     return built
 
 
-def _collection(context: bpy.types.Context) -> bpy.types.Collection:
+def active_collection(context: bpy.types.Context) -> bpy.types.Collection:
     """The active collection, unless it belongs to another file."""
     active = context.collection
     return active if active.is_editable and active.override_library is None else context.scene.collection
@@ -66,12 +83,14 @@ def _is_animated(scene: bpy.types.Scene) -> bool:
     return any(data.action is not None or len(data.nla_tracks) > 0 for data in found)
 
 
-def _set_frames(target: bpy.types.Scene, scene: neutral.Scene, still: bool, choice: str) -> None:
+def _set_frames(target: bpy.types.Scene, scene: neutral.Scene, still: bool, choice: str, widen: bool) -> bool:
     """Frame range and rate, so that the scene plays what the file plays; by itself only where nobody has set them."""
     clips = [scene.timeline] if scene.timeline is not None else scene.clips
     render = target.render
     first = max(round(min(clip.first for clip in clips)), 0)
     last = round(max(clip.last for clip in clips))
+    if widen:
+        return _widen_frames(target, scene, first, last)
     ours = choice == "ALWAYS" or (choice == "AUTO" and still)
     if ours and scene.fps and (choice == "ALWAYS" or (render.fps, render.fps_base) == DEFAULT_RATE):
         render.fps = max(round(scene.fps), 1)
@@ -79,6 +98,18 @@ def _set_frames(target: bpy.types.Scene, scene: neutral.Scene, still: bool, choi
     if ours and last > first and (choice == "ALWAYS" or (target.frame_start, target.frame_end) == DEFAULT_RANGE):
         target.frame_start, target.frame_end = first, last
         target.frame_set(first)
+        return True
+    return False
+
+
+def _widen_frames(target: bpy.types.Scene, scene: neutral.Scene, first: int, last: int) -> bool:
+    """The range covers this file, too; there is one rate for all."""
+    rate = target.render.fps / target.render.fps_base
+    if scene.fps and abs(rate - scene.fps) > 1e-3:
+        scene.warnings.append(f"The file plays {scene.fps:g} frames a second, the scene {rate:g}: import it by itself.")
+    if last > first:
+        target.frame_start, target.frame_end = min(first, target.frame_start), max(last, target.frame_end)
+    return True
 
 
 def _set_scene(target: bpy.types.Scene, scene: neutral.Scene) -> None:

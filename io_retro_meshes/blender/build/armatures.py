@@ -34,6 +34,15 @@ LEAF = 0.1
 SMALLEST = 1e-6
 
 
+@dataclass(frozen=True)
+class BoneStyle:
+    """How the user wants to see bones; poses are the same."""
+
+    direction: str = "CHILDREN"  # or FILE: the file's own axes
+    length: float = 0.0  # 0: to the child
+    shape: str = "STICK"
+
+
 @dataclass
 class BuiltBone:
     name: str  # in Blender
@@ -55,10 +64,10 @@ class BuiltArmature:
     bones: list[BuiltBone]
 
 
-def new_armature(collection: bpy.types.Collection, node: neutral.Node) -> bpy.types.Object:
+def new_armature(collection: bpy.types.Collection, node: neutral.Node, style: BoneStyle) -> bpy.types.Object:
     """An armature without bones yet."""
     data = bpy.data.armatures.new(compat.short_name(node.armature.name, "Armature"))
-    data.display_type = "STICK"  # the model stays in sight
+    data.display_type = style.shape
     target = bpy.data.objects.new(compat.short_name(node.name, "Armature"), data)
     target.show_in_front = True
     collection.objects.link(target)
@@ -66,14 +75,14 @@ def new_armature(collection: bpy.types.Collection, node: neutral.Node) -> bpy.ty
 
 
 def build_armatures(
-    context: bpy.types.Context, scene: neutral.Scene, objects: dict[int, bpy.types.Object]
+    context: bpy.types.Context, scene: neutral.Scene, objects: dict[int, bpy.types.Object], style: BoneStyle
 ) -> dict[int, BuiltArmature]:
     """Gives the armatures of these nodes their bones: all at once, since Blender looks at the whole scene each time."""
     binds = {
         index: np.array([_sound_bind(bone.bind) for bone in scene.nodes[index].armature.bones], np.float64).reshape(-1, 4, 4)
         for index in objects
     }
-    plans = {index: _planned(scene, index, binds[index]) for index in objects}
+    plans = {index: _planned(scene, index, binds[index], style) for index in objects}
     names = {}
     with _editing(context, list(objects.values())):
         for index, target in objects.items():
@@ -88,10 +97,10 @@ def build_armatures(
     return found
 
 
-def _planned(scene: neutral.Scene, index: int, binds: np.ndarray) -> tuple[list[Layout], Plan | None]:
+def _planned(scene: neutral.Scene, index: int, binds: np.ndarray, style: BoneStyle) -> tuple[list[Layout], Plan | None]:
     """Where Blender's bones go, and the helpers they need where they cannot hold their poses by themselves."""
     uneven = _uneven_scale(scene, index)
-    layout = _layout(scene, index, binds, uneven)
+    layout = _layout(scene, index, binds, uneven, style)
     bones = scene.nodes[index].armature.bones
     suspect = any(uneven) or any(bone.transform.prefix is not None for bone in bones)
     if not suspect or not helpers_needed(scene, index, binds, np.array([place.matrix for place in layout])):
@@ -145,7 +154,7 @@ class Layout:
         return found
 
 
-def _layout(scene: neutral.Scene, index: int, binds: np.ndarray, uneven: list[bool]) -> list[Layout]:
+def _layout(scene: neutral.Scene, index: int, binds: np.ndarray, uneven: list[bool], style: BoneStyle) -> list[Layout]:
     """Where Blender's bones go: each towards its child, the last ones towards the vertices they move."""
     bones = scene.nodes[index].armature.bones
     heads = np.array([bind[:3, 3] if bone.head is None else bone.head for bone, bind in zip(bones, binds, strict=True)])
@@ -165,7 +174,9 @@ def _layout(scene: neutral.Scene, index: int, binds: np.ndarray, uneven: list[bo
         rotation = maths.orthonormal(binds[number][:3, :3])
         snap = uneven[number] or bone.head is not None
         length = float(np.linalg.norm(along))
-        layout.append(Layout(heads[number], _axes(rotation, along / length, snap), max(length, SHORTEST * size, 2 * near)))
+        axes = rotation if style.direction == "FILE" else _axes(rotation, along / length, snap)
+        shown = style.length or max(length, SHORTEST * size)
+        layout.append(Layout(heads[number], axes, max(shown, 2 * near)))
     return layout
 
 

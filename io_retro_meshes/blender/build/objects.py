@@ -12,7 +12,7 @@ from mathutils import Matrix
 
 from ... import scene as neutral
 from .. import compat, properties
-from .armatures import BuiltArmature, BuiltBone, build_armatures, new_armature
+from .armatures import BoneStyle, BuiltArmature, BuiltBone, build_armatures, new_armature
 from .meshes import build_mesh, set_weights
 
 
@@ -24,12 +24,14 @@ class ObjectBuilder:
         collection: bpy.types.Collection,
         materials: list[bpy.types.Material],
         warnings: list[str],
+        style: BoneStyle,
     ) -> None:
         self.context = context
         self.scene = scene
         self.collection = collection
         self.materials = materials
         self.warnings = warnings
+        self.style = style
         self.meshes: dict[int, tuple[bpy.types.Mesh, neutral.Skin | None]] = {}
         self.shared: dict[tuple[str, int], bpy.types.ID] = {}
         self.objects: list[bpy.types.Object] = []
@@ -39,7 +41,7 @@ class ObjectBuilder:
         moved = {node for clip in self._clips() for node, bone in clip.tracks or {} if bone < 0}
         self.objects = [self._new_object(node) for node in self.scene.nodes]
         rigs = {index: self.objects[index] for index, node in enumerate(self.scene.nodes) if node.armature is not None}
-        self.armatures = build_armatures(self.context, self.scene, rigs)
+        self.armatures = build_armatures(self.context, self.scene, rigs, self.style)
         for index, (node, made) in enumerate(zip(self.scene.nodes, self.objects, strict=True)):
             self._place(made, node, animated=index in moved)
             if made.name != node.name:
@@ -58,7 +60,7 @@ class ObjectBuilder:
 
     def _new_object(self, node: neutral.Node) -> bpy.types.Object:
         if node.armature is not None:
-            return new_armature(self.collection, node)
+            return new_armature(self.collection, node, self.style)
         data: bpy.types.ID | None = None
         if node.mesh >= 0:
             data = self._mesh(node.mesh)

@@ -17,6 +17,7 @@ class ImportOptions(options.ImportOptions):
         items=(
             ("FILE", "From File", "The file's own; where it has none, as Missing Normals says"),
             ("RECALCULATE", "Recalculate", "As if the file had none: for files whose normals are wrong"),
+            ("NONE", "Ignore", "As they follow from the faces: smooth wherever faces share vertices"),
         ),
     )
     missing_normals: str = option(
@@ -40,7 +41,7 @@ class ImportOptions(options.ImportOptions):
 class ExportOptions(options.ExportOptions):
     normals: bool = option(True, "Normals", "Write vertex normals; without them the engine smooths")
     colors: bool = option(True, "Vertex Colors", "Write the first color attribute")
-    uv_sets: int = option(8, "UV Maps", "Write at most so many UV maps. Blitz3D and Luanti read two", minimum=0, maximum=8)
+    uv_sets: int = option(8, "Most UV Maps", "Write at most so many UV maps. Blitz3D and Luanti read two", minimum=0, maximum=8)
     materials: bool = option(True, "Brushes", "Write materials as brushes; without them every surface is white")
     bone_axes: str = option(
         "AS_BLENDER",

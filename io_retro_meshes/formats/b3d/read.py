@@ -72,7 +72,7 @@ def _stated_end(document: Document, length: int, size: int) -> int:
     """Where the chunks may end by the length in the header. One that counts its own header is taken for the whole file."""
     end = HEADER + length
     if end > size + HEADER:
-        raise FormatError(f"BB3D holds {length} bytes, {size - HEADER} are there", offset=4, field="BB3D length")
+        raise FormatError(f"the file is cut off: {size:,} of {end:,} bytes are there", offset=4, field="BB3D length")
     if end != size:
         document.length = length
     return min(end, size)

@@ -23,9 +23,9 @@ class ImportOptions(options.ImportOptions):
     )
     draft_axes: Literal["BLENDER", "OPENGL"] = option(
         "BLENDER",
-        "Axes of Drafts",
-        "Files older than the published format do not say which way is up in them",
-        items=(("BLENDER", "Blender's", "Z is up"), ("OPENGL", "OpenGL's", "Y is up: (-x, z, y)")),
+        "Up Axis of Old Files",
+        "Which way is up in files from before the format was published: they do not say it",
+        items=(("BLENDER", "Z Up", "As in Blender"), ("OPENGL", "Y Up", "As in OpenGL: (-x, z, y)")),
     )
     fps: float = option(
         0.0,

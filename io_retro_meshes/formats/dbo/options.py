@@ -27,10 +27,10 @@ class ImportOptions(options.ImportOptions):
 @choices
 class ExportOptions(options.ExportOptions):
     influences: int = option(
-        4, "Weights", "Bones that a vertex may follow. The engines' shaders take four", minimum=1, maximum=4
+        4, "Bones per Vertex", "Bones that a vertex may follow. The engines' shaders take four", minimum=1, maximum=4
     )
     colors: bool = option(True, "Vertex Colors", "Write the first color attribute")
-    uv_sets: int = option(8, "UV Maps", "Write at most so many UV maps. Without an effect two are read", minimum=0, maximum=8)
+    uv_sets: int = option(8, "Most UV Maps", "Write at most so many. Without an effect two are read", minimum=0, maximum=8)
     materials: bool = option(True, "Materials", "Write colors, textures and render states")
     effect: str = option(
         "",
@@ -39,10 +39,10 @@ class ExportOptions(options.ExportOptions):
         panel="Textures",
     )
     skinned_effect: str = option(
-        "", "Effect of Skins", "The shader file of skinned meshes instead; empty: that of the others", panel="Textures"
+        "", "Skinned Effect", "The shader file of skinned meshes instead; empty: that of the others", panel="Textures"
     )
     mesh_per_material: bool = option(
-        False, "One Mesh a Material", "Cut meshes with several materials: GameGuru MAX draws one set of textures a mesh"
+        False, "Split by Material", "Cut meshes with several materials: GameGuru MAX draws one set of textures a mesh"
     )
     deforming_only: bool = option(
         False, "Only Deforming Bones", "Leave out bones that move no vertex, carry nothing and have no such bone below them"

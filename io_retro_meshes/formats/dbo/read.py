@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from ..binary import Reader
+from ..binary import Reader, too_short
 from ..errors import FormatError
 from .document import MAGIC, Document, Root
 from .fields import Block, Inline, Record, Records, Sub, Table
@@ -137,7 +137,7 @@ class _Parser:
             name = field.name if field else f"block {code}"
             length = self.length(record, code, size)
             if length > self.end - self.offset:
-                raise FormatError(f"{length} bytes are needed, {self.end - self.offset} are left", offset=at, field=name)
+                raise FormatError(too_short(length, self.offset, self.end, len(self.data)), offset=at, field=name)
             if length != size and code not in KNOWN_LIES:
                 self.lies += 1
             record.blocks.append(Block(code, self.data[self.offset : self.offset + length], size))

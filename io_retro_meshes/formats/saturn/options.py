@@ -19,7 +19,7 @@ class ImportOptions(options.ImportOptions):
         "The console draws every part of the body as a mesh of its own",
         items=(
             ("ONE", "One Mesh", "All parts in one mesh object, told apart by the face attribute part"),
-            ("EACH", "A Mesh a Part", "A mesh object for each part"),
+            ("EACH", "Separate Meshes", "A mesh object for each part"),
         ),
     )
     spacing: float = option(
@@ -51,7 +51,7 @@ class ImportOptions(options.ImportOptions):
         panel="Textures",
         items=(
             ("ATLAS", "Atlas", "One image that has all textures of a character in it, and a material for each look"),
-            ("EACH", "One a Texture", "An image and materials for each texture"),
+            ("EACH", "Separate Images", "An image and materials for each texture"),
         ),
     )
 
@@ -69,7 +69,7 @@ class ExportOptions(options.ExportOptions):
     )
     external: Literal["FILE", "PACKED", "TIMELINE", "NONE"] = option(
         "FILE",
-        "x8an Actions",
+        "External Actions",
         "Where the actions go that came from an x8an file, or from packed chunks",
         panel="Animation",
         items=(

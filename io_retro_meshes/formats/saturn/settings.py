@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..options import option, settings
+from ..options import bit, option, settings
 from .names import TYPE_NAMES
 
 TYPES = tuple(
@@ -16,6 +16,7 @@ class MaterialSettings:
     """What new polygons of the material get; polygons of a file keep their own, in the mesh's face attributes."""
 
     flag: int = option(0, "Flag", "0 single sided, 1 double sided", minimum=0, maximum=255)
+    double_sided: bool = bit("flag", 1, "Double Sided", "Seen from behind as well")
     sort: int = option(0xC3, "Sort", "How polygons are sorted: 4 texture, 8 light, 128 gouraud", minimum=0, maximum=255)
     atrb: int = option(
         0x4AC,
