@@ -105,7 +105,7 @@ def _planned(scene: neutral.Scene, index: int, binds: np.ndarray, style: BoneSty
     suspect = any(uneven) or any(bone.transform.prefix is not None for bone in bones)
     if not suspect or not helpers_needed(scene, index, binds, np.array([place.matrix for place in layout])):
         return layout, None
-    return _layout(scene, index, binds, [True] * len(bones)), Plan(bones, binds)
+    return _layout(scene, index, binds, [True] * len(bones), style), Plan(bones, binds)
 
 
 def _built_bones(
