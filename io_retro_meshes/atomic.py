@@ -23,6 +23,7 @@ from pathlib import Path
 PREFIX = ".retro-meshes-"
 HOST = f"{zlib.crc32(platform.node().encode('utf-8', 'replace')):08x}"
 LEFT_OVER = re.compile(re.escape(PREFIX) + r"([0-9a-f]{8})-(\d+)-.+")
+NO_FILE = "It is a pipe, a device or a socket, not a file"
 OLD = 24 * 3600  # seconds after which what is half written has no maker any more, wherever it was made
 
 
@@ -61,10 +62,21 @@ def _mode(path: Path) -> int | None:
     if stat.S_ISDIR(found):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(found):
-        raise OSError(errno.EINVAL, "It is a pipe, a device or a socket, not a file", str(path))
+        raise OSError(errno.EINVAL, NO_FILE, str(path))
     if not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     return stat.S_IMODE(found)
+
+
+def read_regular(path: Path, most: int = -1) -> bytes:
+    """The bytes of a file, or its first ones. Never waits for a pipe, and never reads a device: these give an OSError."""
+    found = path.stat().st_mode
+    if stat.S_ISDIR(found):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(found):
+        raise OSError(errno.EINVAL, NO_FILE, str(path))
+    with path.open("rb") as stream:
+        return stream.read(most)
 
 
 @contextlib.contextmanager

@@ -9,17 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from . import formats
-from .files import load_scene, save_scene
-from .formats import FORMATS, AnyFormat, FormatError
+from .files import format_of, load_scene, save_scene
+from .formats import FORMATS, AnyFormat
 from .formats.options import ExportOptions, ImportOptions, make, split
 from .pictures import kinds
 from .pictures.decode import FilePicture, PictureError
 from .pictures.place import place_textures
 from .pictures.search import Finder, missing_warning
 from .scene import Scene, prepare, sanitize, scaled
-
-SNIFFED = 1 << 16  # bytes of a file that are looked at to tell its format
 
 
 def convert(
@@ -36,7 +33,7 @@ def convert(
     Raises OSError, FormatError, or ValueError where the request makes no sense.
     """
     source, target = Path(source), Path(target)
-    reader, writer = _reader(source), _writer(target, to)
+    reader, writer = format_of(source), _writer(target, to)
     if target.exists() and source.samefile(target):
         raise ValueError(f"{source} would be written over itself")
     importing, exporting = split(options or {}, reader.ImportOptions, writer.ExportOptions)
@@ -49,14 +46,6 @@ def convert(
         wanted = make(writer.ExportOptions, {"textures": "COPY", "name": target.name, **exporting})
         warnings = _save(writer, target, scene, pictures, wanted, source.stem)
         return [*warnings, *(reader.frames_in_seconds(scene) if writer.seconds and wanted.animation != "NONE" else ())]
-
-
-def _reader(path: Path) -> AnyFormat:
-    with path.open("rb") as file:
-        found = formats.sniff(file.read(SNIFFED)) or formats.by_extension(path.suffix)
-    if found is None:
-        raise FormatError("not a file of a known format", file=path.name)
-    return found
 
 
 def _writer(path: Path, to: str | None) -> AnyFormat:

@@ -9,15 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from .atomic import commit, write_atomically
+from . import formats
+from .atomic import commit, read_regular, write_atomically
 from .formats import AnyFormat, FormatError
 from .formats.options import ExportOptions, ImportOptions
 from .scene import Scene
 from .scene.choosing import choose_animations, merged
 
+SNIFFED = 1 << 16  # bytes of a file that are looked at to tell its format
+
+
+def format_of(path: Path) -> AnyFormat:
+    """By what is in the file; by its name only where the bytes say nothing."""
+    found = formats.sniff(read_regular(path, SNIFFED)) or formats.by_extension(path.suffix)
+    if found is None:
+        raise FormatError("not a file of a known format", file=path.name)
+    return found
+
 
 def read_document(format: AnyFormat, path: Path, companion: bool = False) -> Any:
-    data = path.read_bytes()
+    data = read_regular(path)
     try:
         return format.read_companion(path, data) if companion else format.read(data)
     except FormatError as error:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 from .. import formats
+from ..atomic import read_regular
 from ..formats import FORMATS, AnyFormat
 
 # What Blender reads and writes itself; blender/convert.py knows how.
@@ -38,8 +39,7 @@ def writer_of(to: str, through_blender: bool) -> AnyFormat | None:
 
 def format_of(path: Path) -> AnyFormat | None:
     """The format of a file: by its first bytes, else by its extension, unless that is everybody's."""
-    with path.open("rb") as file:
-        return format_of_bytes(file.read(SNIFFED), path.suffix)
+    return format_of_bytes(read_regular(path, SNIFFED), path.suffix)
 
 
 def format_of_bytes(data: bytes, suffix: str) -> AnyFormat | None:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from mathutils import Vector
 
 from .. import scene as neutral
+from ..files import format_of as format_of
 from ..files import load_scene, save_scene
 from ..formats import AnyFormat
 from ..formats.options import WindowOptions, make
@@ -48,7 +50,6 @@ class Batch:
         self.edge: float | None = None  # where the last model of the row ends
         self.warnings: list[str] = []
         self.lines: list[str] = []  # what came in, a line a file
-        self.collections: list[bpy.types.Collection] = []
         self.objects: list[bpy.types.Object] = []
 
     @np.errstate(all="ignore")  # numbers that got out of hand are dealt with as values
@@ -58,12 +59,13 @@ class Batch:
         properties.mark(scene, format)
         name_rig(scene, path.stem)
         bones = BoneStyle(self.window.bone_direction, self.window.bone_length, self.window.bone_shape)
-        place = Place(self._collection(path.stem), self.folders, bones, self.framed)
-        built = build(self.context, scene, path, chosen, place)
+        with nothing_left_behind():
+            place = Place(self._collection(path.stem), self.folders, bones, self.framed)
+            built = build(self.context, scene, path, chosen, place)
+            if self.window.placement == "ROW":
+                self.edge = _stand_beside(self.context, built.objects, self.edge)
         self.framed = self.framed or built.framed
         self.objects += built.objects
-        if self.window.placement == "ROW":
-            self.edge = _stand_beside(self.context, built.objects, self.edge)
         self.warnings += [f"{path.name}: {warning}" if self.several else warning for warning in built.warnings]
         self.lines.append(f"{path.name}: {contents(scene, chosen.use_animation)}")
 
@@ -73,7 +75,6 @@ class Batch:
             return self.parent
         made = bpy.data.collections.new(compat.short_name(name, "Model"))
         self.parent.children.link(made)
-        self.collections.append(made)
         return made
 
 
@@ -122,6 +123,27 @@ def _root(made: bpy.types.Object) -> bpy.types.Object:
     while made.parent is not None:
         made = made.parent
     return made
+
+
+@contextlib.contextmanager
+def nothing_left_behind() -> Iterator[None]:
+    """Whatever fails within takes its data blocks along."""
+    before = {block.session_uid for blocks in _all_blocks() for block in blocks}
+    try:
+        yield
+    except BaseException:
+        fresh = [block for blocks in _all_blocks() for block in blocks if block.session_uid not in before]
+        bpy.data.batch_remove(fresh)
+        raise
+
+
+def _all_blocks() -> list[Any]:
+    """Every collection of data blocks that an import may add to."""
+    return [
+        *(bpy.data.objects, bpy.data.meshes, bpy.data.armatures, bpy.data.materials, bpy.data.images, bpy.data.actions),
+        *(bpy.data.cameras, bpy.data.lights, bpy.data.collections, bpy.data.node_groups, bpy.data.worlds, bpy.data.texts),
+        *(bpy.data.curves, bpy.data.textures),
+    ]
 
 
 @np.errstate(all="ignore")

@@ -12,7 +12,7 @@ from bpy.props import CollectionProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ..blender.properties import make_property
-from ..formats import MENU_FORMATS, AnyFormat, FormatError, by_extension, sniff
+from ..formats import MENU_FORMATS, AnyFormat, FormatError, folded
 from ..formats.options import ImportOptions, Option, WindowOptions, options_of
 from . import preferences
 
@@ -24,6 +24,7 @@ def report_warnings(operator: bpy.types.Operator, warnings: list[str], title: st
     if not warnings:
         return
     text = bpy.data.texts.get(LOG_NAME) or bpy.data.texts.new(LOG_NAME)
+    warnings = folded(warnings)
     text.write(showable(title + "\n" + "".join(f"  {warning}\n" for warning in warnings) + "\n"))
     more = f' (and {len(warnings) - 1} more: see the text "{LOG_NAME}")' if len(warnings) > 1 else ""
     operator.report({"WARNING"}, showable(warnings[0]) + more)
@@ -151,7 +152,7 @@ class Exporter(Dialog, ExportHelper):
         from ..blender import files
 
         path = chosen_path(self.filepath)
-        if not self.filepath or path.is_dir():
+        if not self.filepath or os.path.isdir(path):  # no error where the name is too long
             self.report({"ERROR"}, "No file was chosen")
             return {"CANCELLED"}
         context.window_manager.progress_begin(0, 1)
@@ -192,10 +193,9 @@ class AnyImporter(Importer):
         return found[0] if found and found.count(found[0]) == len(found) else None
 
     def format_of(self, path: Path) -> AnyFormat:
-        """By what is in the file; by its name only where the bytes say nothing."""
-        found = sniff(path.read_bytes()) or by_extension(path.suffix)
-        if found is None:
-            raise FormatError("not a file of a known format", file=path.name)
+        from ..blender import files
+
+        found = files.format_of(path)
         if not found.in_menus:
             raise FormatError(f"a {found.label} file: Blender has an importer of its own for these", file=path.name)
         return found

@@ -244,7 +244,7 @@ def test_a_folder_for_textures_that_leads_elsewhere(tmp_path: Path) -> None:
 
 def test_models_are_only_written_over_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    for bad in (tmp_path, tmp_path / "fifo", Path(os.devnull)):
+    for bad in (tmp_path, tmp_path / "fifo"):
         with pytest.raises(OSError):
             atomic.write_atomically(bad, b"data")
     target = tmp_path / "model"

@@ -171,10 +171,10 @@ def _operator(operator: Any, path: str) -> None:
         operator(filepath=path)
     except RuntimeError as error:
         if "Traceback" in str(error):
-            raise Problem(_python_error(str(error))) from None
+            raise Problem(python_error(str(error))) from None
 
 
-def _python_error(text: str) -> str:
+def python_error(text: str) -> str:
     places = re.findall(r'File "[^"]*io_retro_meshes/([^"]*)", line (\d+), in (\w+)', text)
     words = [line for line in text.splitlines() if re.match(r"[\w.]+(Error|Exception|Warning)\b", line.strip())]
     last = words[-1] if words else (text.strip().splitlines() or [""])[-1]
@@ -208,7 +208,7 @@ def attempt(format_id: str, path: Path, number: int, blender: bool, timed: bool 
     except Problem as problem:
         return {"stage": stage, "problem": str(problem)}
     except BaseException:
-        return {"stage": stage, "problem": _python_error(traceback.format_exc())}
+        return {"stage": stage, "problem": python_error(traceback.format_exc())}
     return {"stage": "end"}
 
 

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import bpy
 import numpy as np
 
-from ...pictures import masks
+from ...pictures import masks, sizes
 from ...pictures.search import UNLOADABLE, Finder, base_name, missing_warning
 from ...scene import Scene
 from .. import compat
@@ -31,6 +32,7 @@ def build_images(
     made: list[bpy.types.Image | None] = []
     missing: list[str] = []
     unreadable: list[str] = []
+    troubles: list[str] = []
     for picture in scene.images:
         if picture.pixels is not None:
             made.append(from_pixels(picture.name, picture.pixels))
@@ -42,14 +44,19 @@ def build_images(
         elif path.suffix.lower() in UNLOADABLE:
             unreadable.append(path.name)
         if key not in files:
-            files[key] = _placeholder(*key) if path is None else _load(*key)
+            trouble = "" if path is None else sizes.trouble(path)
+            if path is not None and trouble:
+                troubles.append(f"The image {path.name} was not loaded: {trouble}")
+            files[key] = _placeholder(*key, bool(trouble)) if path is None or trouble else _load(*key)
+            if path is not None and not trouble and path.name not in unreadable and not all(files[key].size):
+                unreadable.append(path.name)
         made.append(files[key])
     fresh = {image for image in made if image is not None and image not in before}
     for picture, image in zip(scene.images, made, strict=True):
         if image in fresh and image is not None:
             image.retro_meshes.name = picture.name
     _mark_data(scene, made, fresh)
-    return made, _warnings(missing, unreadable, finder.folders)
+    return made, [*_warnings(missing, unreadable, finder.folders), *troubles]
 
 
 def from_pixels(name: str, pixels: np.ndarray) -> bpy.types.Image:
@@ -127,11 +134,15 @@ def _how(image: bpy.types.Image) -> tuple[bool, bool]:
     return image.retro_meshes.mask_black, image.retro_meshes.mean_alpha
 
 
-def _placeholder(path: str, mask_black: bool, mean_alpha: bool) -> bpy.types.Image:
-    """An image without a file yet: Blender shows it in magenta, and "Find Missing Files" can mend it."""
+def _placeholder(path: str, mask_black: bool, mean_alpha: bool, unloaded: bool = False) -> bpy.types.Image:
+    """An image without a file yet: Blender shows it in magenta, and "Find Missing Files" can mend it.
+
+    Where something is at its path that was not taken (a link to elsewhere, a pipe, a picture that is too large), it has no path
+    either: Blender would follow it as soon as it draws the image.
+    """
     image = bpy.data.images.new(compat.short_name(Path(path).name, "Image"), 1, 1)
     image.source = "FILE"
-    image.filepath = path
+    image.filepath = "" if unloaded or os.path.lexists(path) else path
     image.retro_meshes.mask_black, image.retro_meshes.mean_alpha = mask_black, mean_alpha
     image.alpha_mode = "CHANNEL_PACKED"
     return image

@@ -45,6 +45,7 @@ class Record:
     def __init__(self, **values: Any) -> None:
         self.blocks: list[Block] = []
         self.end = TERMINATOR  # empty, where the file has none
+        self.latest: dict[int, Block] | None = None  # while it is read: the last block of each code, found at once
         for name, value in values.items():
             setattr(self, name, value)
 
@@ -53,6 +54,8 @@ class Record:
 
     def find(self, code: int) -> Block | None:
         """The last block of the code: the engine reads one over the other."""
+        if self.latest is not None:
+            return self.latest.get(code)
         for block in reversed(self.blocks):
             if block.code == code:
                 return block

@@ -69,7 +69,8 @@ class _Parser:
         self.lies = 0
         self.warnings: list[str] = []
         self.root = Root()
-        self.stack = [_Open(self.root, offset, 0, None)]
+        self.stack: list[_Open] = []
+        self.open(_Open(self.root, offset, 0, None))
 
     def run(self) -> Root:
         while self.stack:
@@ -97,6 +98,8 @@ class _Parser:
             return
         for level in self.stack:
             level.data.end = b""
+            if isinstance(level.data, Record):
+                level.data.latest = None
             if isinstance(level.data, Records) and level.data.counted and level.left:
                 raise FormatError(f"{level.left} sub-frames are missing", offset=self.offset, field=level.name)
         if len(self.stack) > 1:
@@ -108,8 +111,20 @@ class _Parser:
         self.offset += 8
         return code, size
 
+    def open(self, level: _Open) -> None:
+        if isinstance(level.data, Record):
+            level.data.latest = {}  # counts are asked for by every block that follows them
+        self.stack.append(level)
+
+    def append(self, record: Record, block: Block) -> None:
+        record.blocks.append(block)
+        if record.latest is not None:
+            record.latest[block.code] = block
+
     def close(self) -> None:
         level = self.stack.pop()
+        if isinstance(level.data, Record):
+            level.data.latest = None
         if level.field and level.size != self.offset - level.start and level.field.code not in KNOWN_LIES:
             self.lies += 1
 
@@ -131,8 +146,8 @@ class _Parser:
             self.open_table(record, field, code, size)
         elif isinstance(field, Sub):
             child = field.kind()()
-            record.blocks.append(Block(code, child, size))
-            self.stack.append(_Open(child, self.offset, size, field))
+            self.append(record, Block(code, child, size))
+            self.open(_Open(child, self.offset, size, field))
         else:
             name = field.name if field else f"block {code}"
             length = self.length(record, code, size)
@@ -140,7 +155,7 @@ class _Parser:
                 raise FormatError(too_short(length, self.offset, self.end, len(self.data)), offset=at, field=name)
             if length != size and code not in KNOWN_LIES:
                 self.lies += 1
-            record.blocks.append(Block(code, self.data[self.offset : self.offset + length], size))
+            self.append(record, Block(code, self.data[self.offset : self.offset + length], size))
             self.offset += length
 
     def unended(self, level: _Open, record: Record, code: int, at: int) -> bool:
@@ -181,8 +196,8 @@ class _Parser:
                 raise FormatError(f"a count of {count}, in {self.end - self.offset} bytes", offset=start, field=field.name)
         else:
             count = int(getattr(record, field.count))
-        record.blocks.append(Block(code, table, size))
-        self.stack.append(_Open(table, start, size, field, count))
+        self.append(record, Block(code, table, size))
+        self.open(_Open(table, start, size, field, count))
 
     def table_step(self, level: _Open, table: Records) -> None:
         """The next entry, or the end: after as many entries as the count says, at a terminator."""
@@ -211,4 +226,4 @@ class _Parser:
         level.left -= 1
         entry = level.field.kind()()
         table.entries.append(entry)
-        self.stack.append(_Open(entry, at, 0, None))
+        self.open(_Open(entry, at, 0, None))

@@ -189,9 +189,10 @@ def armature(rig: Rig, name: str, frames: Frames, rest: list[Transform]) -> Arma
 
 
 def skin(mesh: Mesh, count: int, rig: Rig, frames: Frames, warnings: list[str]) -> Skin:
-    vertices: list[Ints] = []
-    bones: list[Ints] = []
-    weights: list[Array] = []
+    # One without rows first: a skin may have bones that are all without weights, or unknown.
+    vertices: list[Ints] = [np.zeros(0, np.int32)]
+    bones: list[Ints] = [np.zeros(0, np.int32)]
+    weights: list[Array] = [np.zeros(0, np.float32)]
     lost = 0
     for bone in mesh.bones:
         frame = frames.by_name.get(bone.name, -1)
