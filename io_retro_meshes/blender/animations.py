@@ -80,11 +80,11 @@ def timeline_owner(source: bpy.types.Object) -> Owner | None:
 
 def _slot(action: bpy.types.Action, source: bpy.types.Object) -> Any:
     """The slot that is meant for the object. Blender does not rename slots with objects: an imported one has the first name."""
-    names = [source.retro_meshes.slot, source.name]
+    names = [source.retro_meshes.slot, source.name, compat.last_slot(source)[2:]]
     meta = action.retro_meshes
     if meta.owner and meta.owner == source.retro_meshes.slot:
         return compat.only_slot(action)  # made before there were slots
-    return compat.slot_for(action, source, names if meta.model else names[::-1])
+    return compat.slot_for(action, source, names if meta.model else [names[1], names[2], names[0]])
 
 
 def parts_of(objects: Iterable[bpy.types.Object]) -> list[Animation]:
@@ -194,21 +194,47 @@ def _is_left_to_its_timeline(action: bpy.types.Action, objects: list[bpy.types.O
 
 def _fitting(action: bpy.types.Action, source: bpy.types.Object, mine: bool) -> Owner | None:
     """The object with this action, if it can play it."""
-    assigned = assigned_owner(source)
-    if assigned is not None and assigned.action == action:
-        return assigned
+    used = next((owner for owner in owners_of(source) if owner.action == action), None)
+    if used is not None and (mine or used == assigned_owner(source)):
+        return used
     if not mine:
         return None
+    others = _taken(action, source)
     slot = _slot(action, source)
-    if slot is not None:
+    if slot is not None and slot not in others:
         return Owner(source, action, slot)
     meta = action.retro_meshes
     if meta.model and meta.model == source.retro_meshes.model:  # it is known whose it is
         return Owner(source, action) if meta.owner and meta.owner == source.retro_meshes.slot else None
     for slot, curves in compat.action_curves(action):
-        if _has_bones(source, curves):
+        if slot not in others and _has_bones(source, curves):
             return Owner(source, action, slot)
     return None
+
+
+def owners_of(source: bpy.types.Object) -> list[Owner]:
+    """The actions that an object has: the assigned one, and those in strips of its NLA."""
+    data = source.animation_data
+    strips = [strip for track in data.nla_tracks for strip in track.strips if strip.action] if data else []
+    assigned = assigned_owner(source)
+    found = [] if assigned is None else [assigned]
+    return found + [Owner(source, strip.action, compat.strip_slot(strip)) for strip in strips]
+
+
+def _taken(action: bpy.types.Action, source: bpy.types.Object) -> list[Any]:
+    """The slots of an action that are another object's: it has them, or they have its name. Before slots, None is the slot."""
+    others = [other for other in bpy.data.objects if other != source]
+    found = [owner.slot for other in others for owner in owners_of(other) if owner.action == action]
+    if not compat.HAS_SLOTS:
+        return found or [None for other in others if not _is_for(action, source) and _is_for(action, other)]
+    names = {other.name for other in others if other.type == source.type}
+    own = {source.name, source.retro_meshes.slot, compat.last_slot(source)[2:]}
+    return found + [slot for slot in action.slots if slot.name_display in names - own]
+
+
+def _is_for(action: bpy.types.Action, source: bpy.types.Object) -> bool:
+    """The name of the action has the object's in it, as "Walk Hero" and "Hero|Walk"."""
+    return source.name.casefold() in action.name.casefold()
 
 
 def _has_bones(source: bpy.types.Object, curves: list[bpy.types.FCurve]) -> bool:

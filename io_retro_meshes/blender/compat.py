@@ -50,6 +50,20 @@ def assigned_slot(owner: bpy.types.ID) -> Any:
     return owner.animation_data.action_slot if HAS_SLOTS and owner.animation_data else None
 
 
+def last_slot(owner: bpy.types.ID) -> str:
+    """What Blender will look for in the next action that the object gets; nothing before slots."""
+    return str(owner.animation_data.last_slot_identifier) if HAS_SLOTS and owner.animation_data else ""
+
+
+def set_last_slot(owner: bpy.types.ID, identifier: str) -> None:
+    if HAS_SLOTS and owner.animation_data and owner.animation_data.last_slot_identifier != identifier:
+        owner.animation_data.last_slot_identifier = identifier
+
+
+def strip_slot(strip: bpy.types.NlaStrip) -> Any:
+    return strip.action_slot if HAS_SLOTS else None
+
+
 def slot_is_for(slot: Any, owner: bpy.types.ID) -> bool:
     """The slot was made for this very object."""
     return bool(slot.target_id_type == owner.id_type and slot.name_display == owner.name)

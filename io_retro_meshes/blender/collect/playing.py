@@ -36,6 +36,7 @@ class Stage:
             for source in self.objects
             if source.animation_data
         ]
+        self.slots = [(source, compat.last_slot(source)) for source in self.objects if source.animation_data]
         self.bare = [source for source in self.objects if not source.animation_data]
         self.poses = [(source, _pose(source)) for source in self.objects]
         self.resting = [(source.data, source.data.pose_position) for source in self.objects if source.type == "ARMATURE"]
@@ -47,6 +48,8 @@ class Stage:
         for source, action, slot, use_nla in self.actions:
             compat.assign_action(source, action, slot)
             source.animation_data.use_nla = use_nla
+        for source, identifier in self.slots:
+            compat.set_last_slot(source, identifier)
         for source in self.bare:
             if source.animation_data:
                 source.animation_data_clear()
