@@ -269,6 +269,12 @@ class ExportOptions:
     use_modifiers: bool = option(
         True, "Apply Modifiers", "Export meshes as their modifiers make them (armatures stay armatures)"
     )
+    deform_bones: bool = option(
+        False,
+        "Deform Bones Only",
+        "Leave out bones that move no vertices, as those of controls and mechanisms. What hangs on them follows the next bone "
+        "above, and moves as before",
+    )
     animation: str = option(
         "AUTO",
         "Animation",

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 import bpy
 
 from ... import scene as neutral
-from ...formats import AnyFormat
+from ...formats import AnyFormat, FormatError
 from ...formats.options import ExportOptions
 from ...scene import prepare
 from .. import properties
 from ..world import world_color
 from .animation import AnimationCollector
-from .objects import ObjectCollector
+from .objects import ObjectCollector, why_nothing
+from .visibility import all_shown
 
 
 def collect(
@@ -29,20 +30,23 @@ def collect(
     with _out_of_edit_mode(context):
         collector = ObjectCollector(context, options, format)
         collector.choose()
+        if not collector.objects:
+            raise FormatError(why_nothing(context, options))
         animation = AnimationCollector(collector, _with_animation(options, collector))
-        with animation.playing():
+        with all_shown(context, list(collector.index), collector.scene.warnings), animation.playing():
             scene = collector.collect()
             format.check(scene)
             animation.collect()
-    if not scene.nodes:
-        scene.warnings.append("Nothing was exported: no object of the scene is both visible and chosen")
     render = context.scene.render
     scene.fps = render.fps / render.fps_base
     scene.first_frame = None if animation.plan.imported else float(context.scene.frame_start)
     scene.settings = properties.collect(context.scene)
     if context.scene.world is not None:
         scene.world_color = world_color(context.scene.world)
-    return prepare.prepare(scene, format, options), collector.pictures
+    scene = prepare.prepare(scene, format, options)
+    if not scene.nodes:
+        raise FormatError("there is nothing to export: lights and cameras are all there is, and the options leave them out")
+    return scene, collector.pictures
 
 
 def _with_animation(options: ExportOptions, collector: ObjectCollector) -> ExportOptions:

@@ -13,7 +13,7 @@ from .. import properties
 from ..animations import Animation
 from .objects import ObjectCollector
 from .parts import TimelineParts
-from .plan import Plan, make_plan, missing_bones, played_frames
+from .plan import Plan, has_no_end, make_plan, missing_bones, played_frames
 from .playing import Stage
 from .sample import Sampler, Take
 
@@ -58,6 +58,8 @@ class AnimationCollector:
             tracks = sampler.tracks(self.stage, [Take(frame, frame)])
             if tracks:
                 scene.timeline = neutral.Clip("timeline", frame, frame, tracks)
+            sampler.look_around()
+        scene.warnings += sampler.losses.warnings()
         scene.interpolation = "SLERP"
 
     def _timeline(self, sampler: Sampler) -> None:
@@ -85,6 +87,8 @@ class AnimationCollector:
             self.stage.assign(animation.owners, alone=True)
             spans = [played_frames(action) for action in animation.actions]
             first, last = math.floor(min(span[0] for span in spans)), math.ceil(max(span[1] for span in spans))
+            if first == last and any(has_no_end(action) for action in animation.actions):
+                first, last = self.collector.context.scene.frame_start, self.collector.context.scene.frame_end
             tracks = sampler.tracks(self.stage, [Take(first, last)])
             settings = properties.collect(animation.actions[0])
             clip = neutral.Clip(animation.name, float(first), float(last), tracks, _markers(animation), settings)

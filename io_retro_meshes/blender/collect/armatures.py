@@ -11,8 +11,8 @@ from ...scene import maths
 from .. import properties
 
 
-def bone_order(data: bpy.types.Armature) -> list[bpy.types.Bone]:
-    """All bones, parents first, without the helpers of an import."""
+def bone_order(data: bpy.types.Armature, deforming: bool = False) -> list[bpy.types.Bone]:
+    """All bones, or those that move vertices, parents first, without the helpers of an import."""
     ordered: list[bpy.types.Bone] = []
     waiting = [bone for bone in reversed(data.bones) if bone.parent is None]
     while waiting:
@@ -20,15 +20,15 @@ def bone_order(data: bpy.types.Armature) -> list[bpy.types.Bone]:
         if not bone.retro_meshes.helper:
             ordered.append(bone)
         waiting.extend(reversed(bone.children))
-    return ordered
+    kept = [bone for bone in ordered if bone.use_deform or shape_helper(bone)] if deforming else []
+    return kept or ordered  # an armature without any that does is not there to deform
 
 
-def file_parent(bone: bpy.types.Bone) -> bpy.types.Bone | None:
-    """The bone above it that is no helper."""
-    above = bone.parent
-    while above is not None and above.retro_meshes.helper:
-        above = above.parent
-    return above
+def kept_bone(bone: bpy.types.Bone | None, index: dict[str, int]) -> int:
+    """The place of a bone among those that are exported; of another, that of the nearest above it, or -1."""
+    while bone is not None and bone.name not in index:
+        bone = bone.parent
+    return -1 if bone is None else index[bone.name]
 
 
 def shape_helper(bone: bpy.types.Bone) -> bpy.types.Bone | None:
@@ -36,10 +36,10 @@ def shape_helper(bone: bpy.types.Bone) -> bpy.types.Bone | None:
     return next((each for each in bone.children if each.retro_meshes.helper and not each.children), None)
 
 
-def bone_numbers(data: bpy.types.Armature) -> dict[str, int]:
+def bone_numbers(data: bpy.types.Armature, deforming: bool = False) -> dict[str, int]:
     """The file's bone for each name of Blender's, helpers included: of vertex groups, and of what hangs on bones."""
     found = {}
-    for number, bone in enumerate(bone_order(data)):
+    for number, bone in enumerate(bone_order(data, deforming)):
         found[bone.name] = number
         if (helper := shape_helper(bone)) is not None:
             found[helper.name] = number
@@ -63,8 +63,8 @@ def pose_matrices(evaluated: bpy.types.Object) -> np.ndarray:
     return flat.reshape(-1, 4, 4).transpose(0, 2, 1)
 
 
-def collect_armature(source: bpy.types.Object, evaluated: bpy.types.Object) -> neutral.Armature:
-    bones = bone_order(source.data)
+def collect_armature(source: bpy.types.Object, evaluated: bpy.types.Object, deforming: bool = False) -> neutral.Armature:
+    bones = bone_order(source.data, deforming)
     index = {bone.name: number for number, bone in enumerate(bones)}
     axes = file_axes(bones)
     rest = np.array([bone.matrix_local for bone in bones], np.float64).reshape(-1, 4, 4)
@@ -73,8 +73,7 @@ def collect_armature(source: bpy.types.Object, evaluated: bpy.types.Object) -> n
     posed = maths.bounded(pose_matrices(evaluated)[pose_places(evaluated, bones)].astype(np.float64)) @ axes
     found = []
     for number, bone in enumerate(bones):
-        above = file_parent(bone)
-        parent = index[above.name] if above is not None else -1
+        parent = kept_bone(bone.parent, index)
         local = np.linalg.pinv(posed[parent]) @ posed[number] if parent >= 0 else posed[number]
         made = neutral.Bone(
             properties.file_name(bone), parent, binds[number].astype(np.float32), neutral.Transform.from_matrix(local)

@@ -132,19 +132,3 @@ def _attributes(data: bpy.types.Mesh, corners: np.ndarray, faces: np.ndarray) ->
             continue
         found.append(neutral.Layer(attribute.name, values, attribute.domain))
     return found
-
-
-def collect_skin(source: bpy.types.Object, data: bpy.types.Mesh, node: int, bones: dict[str, int]) -> neutral.Skin:
-    """Vertex groups that have a bone's name. Blender has no array of them: this is the one loop over vertices there is."""
-    bone_of = np.full(max(len(source.vertex_groups), 1), -1, np.int32)
-    for group in source.vertex_groups:
-        bone_of[group.index] = bones.get(group.name, -1)
-    counts = np.array([len(vertex.groups) for vertex in data.vertices], np.int32)
-    entries = [(entry.group, entry.weight) for vertex in data.vertices for entry in vertex.groups]
-    table = np.array(entries, np.float32).reshape(-1, 2)
-    groups = table[:, 0].astype(np.int32)
-    vertices = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    known = groups < len(bone_of)
-    bone = np.where(known, bone_of[np.where(known, groups, 0)], -1)
-    used = (bone >= 0) & (table[:, 1] > 0)
-    return neutral.Skin(node, vertices[used], bone[used].astype(np.int32), table[used, 1])

@@ -16,10 +16,12 @@ from ...formats.options import ExportOptions
 from ...scene import maths, surfaces
 from ...scene.prepare import strays_warning
 from .. import compat, properties
-from .armatures import bone_numbers, collect_armature
+from .armatures import bone_numbers, collect_armature, kept_bone
 from .images import ImageCollector
 from .materials import collect_material
-from .meshes import collect_mesh, collect_skin
+from .meshes import collect_mesh
+from .skins import Rig, collect_skin
+from .visibility import is_blinking
 
 SURFACES = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 OTHERS = {"EMPTY", "ARMATURE", "CAMERA", "LIGHT"}
@@ -40,6 +42,7 @@ class ObjectCollector:
         self.materials: list[bpy.types.Material] = []
         self.pictures: list[bpy.types.Image] = []  # by image of the scene
         self.shared: dict[Any, int] = {}
+        self._bone_places: dict[bpy.types.Object, dict[str, int]] = {}
 
     def choose(self) -> None:
         """Decides which objects are exported: a node each."""
@@ -100,8 +103,8 @@ class ObjectCollector:
         return list(dict.fromkeys([*chosen, *rigs]))
 
     def _shown(self, source: bpy.types.Object) -> bool:
-        """Visible, or hidden because the format hides it too."""
-        return source.visible_get() or self.format.keeps_hidden(properties.collect(source))
+        """Visible, or on another frame, or hidden because the format hides it too."""
+        return source.visible_get() or is_blinking(source) or self.format.keeps_hidden(properties.collect(source))
 
     @staticmethod
     def armature_of(source: bpy.types.Object) -> bpy.types.Object | None:
@@ -123,6 +126,7 @@ class ObjectCollector:
             if modifier.type == "ARMATURE" and modifier.show_viewport
         ]
         # Remembered before any is switched off: armature_of() sees only modifiers that are on.
+        self.paused = paused
         self.rigs = {source: rig for source in chosen if (rig := self.armature_of(source)) in self.index}
         deformed = [source for source in self.rigs if source.parent_type == "ARMATURE"]
         try:
@@ -155,8 +159,13 @@ class ObjectCollector:
             return -1, -1
         bone = -1
         if child.parent_type == "BONE" and parent.type == "ARMATURE":
-            bone = bone_numbers(parent.data).get(child.parent_bone, -1)
+            bone = kept_bone(parent.data.bones.get(child.parent_bone), self.bone_places(parent))
         return self.index[parent], bone
+
+    def bone_places(self, rig: bpy.types.Object) -> dict[str, int]:
+        if rig not in self._bone_places:
+            self._bone_places[rig] = bone_numbers(rig.data, self.options.deform_bones)
+        return self._bone_places[rig]
 
     def holder(self, index: int) -> int:
         """The node whose space a node's children are in: a rigged mesh has given its own up to its armature's."""
@@ -172,7 +181,7 @@ class ObjectCollector:
         world = maths.bounded(np.array(evaluated.matrix_world, np.float32))
         node.transform = neutral.Transform.from_matrix(np.linalg.pinv(self._above(node, depsgraph)) @ world)
         if source.type == "ARMATURE":
-            node.armature = collect_armature(source, evaluated)
+            node.armature = collect_armature(source, evaluated, self.options.deform_bones)
         elif source.type in SURFACES:
             self._surface(index, source, evaluated)
         elif source.type == "CAMERA":
@@ -222,14 +231,18 @@ class ObjectCollector:
         with _evaluated_mesh(source, evaluated, self.options.use_modifiers) as data:
             mesh = collect_mesh(data, self.format.quads)
             if source in self.rigs:
-                rig = self.rigs[source]
-                mesh.skin = collect_skin(source, data, self.index[rig], bone_numbers(rig.data))
+                mesh.skin = collect_skin(source, data, self._rig(self.rigs[source], evaluated))
         mesh.name = source.data.name
         mesh.materials = [self._material(slot) for slot in slots]
         if mesh.face_materials is not None:
             mesh.face_materials = np.clip(mesh.face_materials, 0, len(slots) - 1)
         self.scene.meshes.append(mesh)
         return len(self.scene.meshes) - 1
+
+    def _rig(self, rig: bpy.types.Object, mesh: bpy.types.Object) -> Rig:
+        from_mesh = np.linalg.pinv(np.array(rig.matrix_world)) @ np.array(mesh.matrix_world)
+        on = [each for each in self.paused if each.id_data == mesh.original and each.object == rig]
+        return Rig(rig, self.index[rig], self.bone_places(rig), from_mesh, on)
 
     def _bind(self, index: int, source: bpy.types.Object) -> None:
         """Brings a rigged mesh into its armature's space, where its node then has nothing left to do."""
@@ -272,6 +285,22 @@ class ObjectCollector:
                 still[original.name] = None
         if still:
             self.scene.warnings.append(f"Instances do not move: they are as on the current frame ({', '.join(still)})")
+
+
+def why_nothing(context: bpy.types.Context, options: ExportOptions) -> str:
+    """Of a scene in which no object is chosen: what the user can do about it."""
+    known = [source for source in context.view_layer.objects if source.type in SURFACES | OTHERS]
+    start = "there is nothing to export: "
+    if not known:
+        return start + "the scene has no objects of a kind that can be exported"
+    if options.collection or options.use_active_collection:
+        name = options.collection or context.view_layer.active_layer_collection.name
+        return f'{start}the collection "{name}" has no objects that are shown'
+    if options.use_selection and not any(source.select_get() for source in known):
+        return start + "nothing is selected, and Selected Objects is on"
+    if options.use_selection:
+        return start + "what is selected is hidden, and Visible Objects is on"
+    return f"{start}all {len(known)} objects are hidden, and Visible Objects is on"
 
 
 def _is_own_surface(instance: bpy.types.DepsgraphObjectInstance) -> bool:

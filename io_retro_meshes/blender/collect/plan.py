@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import bpy
 
+from .. import compat
 from ..animations import Animation, Owner, assigned_owner, own_actions, parts_of, timeline_owner
 from ..fingerprints import Keys, is_edited
 from ..rest import channels
@@ -45,7 +46,7 @@ def make_plan(objects: list[bpy.types.Object], scene: bpy.types.Scene, mode: str
             return plan
     plan = Plan()
     if mode in ("AUTO", "ACTIONS", "ACTIVE"):
-        plan = _assigned_plan(objects)
+        plan = _assigned_plan(objects, scene)
     if mode == "SCENE" or (plan.range is None and mode != "NONE" and _is_moved(objects)):
         plan.range = (scene.frame_start, scene.frame_end)
     if mode in LEFT_OUT:
@@ -78,13 +79,15 @@ def _clips_plan(objects: list[bpy.types.Object], mode: str) -> Plan | None:
     return None
 
 
-def _assigned_plan(objects: list[bpy.types.Object]) -> Plan:
+def _assigned_plan(objects: list[bpy.types.Object], scene: bpy.types.Scene) -> Plan:
     """What is assigned now, at its own frames. A single action keeps its name."""
     assigned = [owner for source in objects if (owner := assigned_owner(source)) is not None]
     plan = Plan(assigned)
     if not assigned:
         return plan
     plan.range = _range(assigned)
+    if plan.range[0] == plan.range[1] and any(has_no_end(owner.action) for owner in assigned):
+        plan.range = (scene.frame_start, scene.frame_end)
     actions = {owner.action for owner in assigned}
     timelines = {owner.action for source in objects if (owner := timeline_owner(source)) is not None}
     if actions & timelines:
@@ -117,6 +120,12 @@ def played_frames(action: bpy.types.Action) -> Frames:
 def _is_moved(objects: list[bpy.types.Object]) -> bool:
     """By something other than actions of the objects' own."""
     return any(_driven(source) for source in objects) or _carried(objects)
+
+
+def has_no_end(action: bpy.types.Action) -> bool:
+    """Does it move beyond its keys, as noise does?"""
+    curves = [curve for _, found in compat.action_curves(action) for curve in found]
+    return any(not modifier.mute for curve in curves for modifier in curve.modifiers)
 
 
 def _driven(source: bpy.types.Object) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
@@ -13,6 +14,7 @@ from ...scene import maths
 from .. import compat
 from ..animations import Owner
 from .armatures import bone_order, file_axes, pose_matrices, pose_places
+from .losses import LOOKS, Losses
 from .objects import ObjectCollector
 from .playing import Stage
 
@@ -53,10 +55,15 @@ class Sampler:
         self.scene = collector.scene
         self.tolerance = tolerance
         self.nodes = [index for index, source in enumerate(collector.objects) if source is not None]
-        self.armatures = {index: bone_order(collector.objects[index].data) for index in self.nodes if self._is_rig(index)}
+        self.armatures = self._bones()
         self.size = _scene_size(self.scene)
         self.told = False
+        self.losses = Losses(collector)
         self.played: list[Sampled] = []  # of the last takes, where there were several
+
+    def _bones(self) -> dict[int, list[bpy.types.Bone]]:
+        deforming = self.collector.options.deform_bones
+        return {index: bone_order(self.collector.objects[index].data, deforming) for index in self.nodes if self._is_rig(index)}
 
     def _is_rig(self, index: int) -> bool:
         return self.scene.nodes[index].armature is not None
@@ -115,13 +122,11 @@ class Sampler:
     def _frames(self, first: float, last: float) -> np.ndarray:
         """Every frame; of a very long animation, some, and those with keys."""
         if last - first <= MOST_FRAMES:
-            return np.arange(first, last + 1, dtype=np.float32)
+            frames = np.arange(first, last + 1, dtype=np.float32)
+            between = self._keys_between(first, last)
+            return np.union1d(frames, between).astype(np.float32) if self.collector.format.fractions else frames
         frames = np.rint(np.linspace(first, last, FEW_FRAMES))
-        keys = [np.zeros(0, np.float32)]
-        for source in filter(None, self.collector.objects):
-            if source.animation_data and source.animation_data.action:
-                for _, curves in compat.action_curves(source.animation_data.action):
-                    keys += [curve_frames(curve) for curve in curves]
+        keys = [np.zeros(0, np.float32), *(curve_frames(curve) for _, curve in self._curves())]
         keyed = np.clip(np.rint(np.concatenate(keys)), first, last)
         if not self.told:
             self.told = True
@@ -129,6 +134,33 @@ class Sampler:
                 f"The animation has {last - first:.0f} frames; only {len(frames)} and the keyed ones were exported."
             )
         return np.union1d(frames, keyed).astype(np.float32)
+
+    def _curves(self) -> Iterator[tuple[bpy.types.Object, bpy.types.FCurve]]:
+        """Of what is assigned now."""
+        for source in filter(None, self.collector.objects):
+            if source.animation_data and source.animation_data.action:
+                slot = compat.assigned_slot(source)
+                for of, curves in compat.action_curves(source.animation_data.action):
+                    yield from ((source, curve) for curve in curves if of == slot)
+
+    def _keys_between(self, first: float, last: float) -> np.ndarray:
+        """Keys that are not on whole frames. A format that has no such frames loses them, unless a straight line is as good."""
+        found: dict[str, np.ndarray] = {}
+        for source, curve in self._curves():
+            if source.retro_meshes.model:
+                continue  # an imported file's own keys: its format has written them so
+            keys = curve_frames(curve)
+            off = keys[(np.abs(keys - np.rint(keys)) > 1e-3) & (keys > first) & (keys < last)]
+            if len(off) and not _is_straight(curve, off):
+                found[source.name] = np.union1d(found.get(source.name, off), off)
+        for name, off in found.items() if not self.collector.format.fractions else ():
+            warning = (
+                f'"{name}" has {len(off)} keys between frames (the first on frame {off[0]:g}), which the format does not have: '
+                "it was sampled on whole frames"
+            )
+            if warning not in self.scene.warnings:
+                self.scene.warnings.append(warning)
+        return np.unique(np.concatenate([np.zeros(0, np.float32), *found.values()]))
 
     def _play(self, frames: np.ndarray) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
         """World matrices of objects, and bones in their armature's space in the file's axes, at every frame."""
@@ -138,10 +170,12 @@ class Sampler:
         places = {index: pose_places(objects[index], bones) for index, bones in self.armatures.items()}
         manager = context.window_manager
         manager.progress_begin(0, len(frames))
+        self.losses.start(frames)
         for number, frame in enumerate(frames):
             manager.progress_update(number)
-            context.scene.frame_set(int(frame))
+            context.scene.frame_set(int(frame // 1), subframe=float(frame % 1))
             depsgraph = context.evaluated_depsgraph_get()
+            self.losses.look(number, depsgraph)
             for index in self.nodes:
                 evaluated = objects[index].evaluated_get(depsgraph)
                 worlds[index][number] = np.array(evaluated.matrix_world)
@@ -149,7 +183,15 @@ class Sampler:
                     poses[index][number] = pose_matrices(evaluated)[places[index]]
         manager.progress_end()
         poses = {index: maths.bounded(posed) @ file_axes(self.armatures[index]) for index, posed in poses.items()}
-        return {index: maths.bounded(world) for index, world in worlds.items()}, poses
+        worlds = {index: maths.bounded(world) for index, world in worlds.items()}
+        self.losses.measure(frames, worlds, poses)
+        return worlds, poses
+
+    def look_around(self) -> None:
+        """Sees whether meshes change their shapes in the scene's range, though nothing in it moves."""
+        if self.losses.causes:
+            scene = self.collector.context.scene
+            self._play(np.unique(np.rint(np.linspace(scene.frame_start, scene.frame_end, LOOKS))))
 
     def _locals(self, index: int, worlds: dict[int, np.ndarray], poses: dict[int, np.ndarray]) -> np.ndarray:
         node = self.scene.nodes[index]
@@ -210,6 +252,13 @@ def curve_frames(curve: bpy.types.FCurve) -> np.ndarray:
     points = np.empty(len(curve.keyframe_points) * 2, np.float32)
     curve.keyframe_points.foreach_get("co", points)
     return points[::2]
+
+
+def _is_straight(curve: bpy.types.FCurve, frames: np.ndarray) -> bool:
+    """Are the values on these frames what a line between the whole frames around them gives?"""
+    around = [(curve.evaluate(np.floor(at)), curve.evaluate(float(at)), curve.evaluate(np.ceil(at)), at % 1) for at in frames]
+    below, value, above, part = np.array(around, np.float64).T
+    return bool((np.abs(below + (above - below) * part - value) < 1e-5 * max(np.abs(value).max(), 1)).all())
 
 
 def _is_flat(matrices: np.ndarray) -> np.ndarray:

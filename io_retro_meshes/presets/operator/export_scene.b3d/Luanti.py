@@ -12,3 +12,4 @@ op.textures = "NONE"  # Luanti takes textures from the mod, not from the model
 op.normals = True
 op.colors = False
 op.join_on_bones = False
+op.deform_bones = True  # every joint of a rig is sent and played, controls too
