@@ -27,6 +27,7 @@ from .batch import choices, profiles
 from .batch.job import UsageError
 from .batch.kinds import format_of, outputs
 from .batch.plan import Plan, make_target
+from .batch.record import version
 from .batch.report import wants_thumbnails
 from .batch.session import Manner
 from .batch.session import convert as convert_all
@@ -166,6 +167,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="retro_meshes", description="Converts and inspects the 3D models of old engines.")
+    top.add_argument("--version", action="version", version=f"io_retro_meshes {version()}")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     one = commands.add_parser("convert", help="convert files, folders of files, or patterns", formatter_class=_Help)
     _add_what(one)

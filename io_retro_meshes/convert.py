@@ -38,7 +38,8 @@ def convert(
         raise ValueError(f"{source} would be written over itself")
     importing, exporting = split(options or {}, reader.ImportOptions, writer.ExportOptions)
     with np.errstate(all="ignore"):  # numbers that got out of hand are dealt with as values
-        chosen = make(reader.ImportOptions, {"name": source.stem, **importing})
+        usual = {"name": source.stem, "merge_surfaces": not writer.numbered_surfaces}
+        chosen = make(reader.ImportOptions, {**usual, **importing})
         scene = _load(reader, source, chosen)
         pictures = _find_pictures(scene, source.parent, chosen, texture_folders)
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -57,7 +57,9 @@ class Format(ABC, Generic[Document, Import, Export]):
     texture_folder: ClassVar[str] = ""  # where the engine looks for pictures, relative to the model
     texture_extension: ClassVar[str] = ""  # of the only kind of picture that the engine reads
     masks: ClassVar[bool] = False  # the file says how the engine makes alpha of colours: pictures stay as they are
+    colors_only: ClassVar[bool] = False  # textures are for the colour: there is no place for normal maps and the like
     embeds: ClassVar[bool] = False  # pictures go into the file, none beside it
+    numbered_surfaces: ClassVar[bool] = False  # engines count textures by surface: those that look alike stay apart
     fractions: ClassVar[bool] = False  # keys may be between whole frames
     seconds: ClassVar[bool] = False  # its animations count in seconds, not in frames
     named_actions: ClassVar[bool] = False  # an action by itself is an animation under its name, not a timeline

@@ -16,6 +16,7 @@ Array = npt.NDArray[Any]
 
 # Between rotations half a turn apart both ways are as short. Engines then take the signs as they are, whatever rounding says.
 HALF_TURN = -1e-6
+NEARLY_HALF_TURN = 0.01  # cosine of half the angle: 179 degrees
 
 FARTHEST = 1e15  # its square is a float32, too
 
@@ -196,14 +197,29 @@ def reduce_keys(frames: Array, values: Array, tolerance: float, rotation: str = 
     while True:
         kept = np.flatnonzero(keep)
         error = key_error(sample(frames[kept], values[kept], frames, rotation), values, rotation)
-        error[kept] = 0
         stretch = np.cumsum(keep) - 1
+        if rotation:
+            error += _unsure(values, kept)[stretch] * (1 + tolerance + _depth(kept))
+        error[kept] = 0
         worst = np.zeros(len(kept), error.dtype)
         np.maximum.at(worst, stretch, error)
         add = (error > tolerance) & (error >= worst[stretch])
         if not add.any():
             return kept
         keep |= add
+
+
+def _unsure(values: Array, kept: Array) -> Array:
+    """After which keys it takes nearly half a turn to the next: engines may go either way there, as rounding will have it."""
+    keys = normalized(values[kept].astype(np.float64))
+    return np.append(np.abs(np.sum(keys[1:] * keys[:-1], -1)) < NEARLY_HALF_TURN, False)
+
+
+def _depth(kept: Array) -> Array:
+    """How many keys away the nearer end of its stretch is, of all keys from the first to the last that are kept."""
+    every = np.arange(kept[-1] + 1)
+    start = np.searchsorted(kept, every, "right") - 1
+    return np.minimum(every - kept[start], kept[np.minimum(start + 1, len(kept) - 1)] - every)
 
 
 def key_error(a: Array, b: Array, rotation: str) -> Array:

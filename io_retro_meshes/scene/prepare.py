@@ -29,6 +29,8 @@ class Format(Protocol):
     def skin_space(self) -> str: ...
     @property
     def fractions(self) -> bool: ...
+    @property
+    def colors_only(self) -> bool: ...
     def keeps_hidden(self, settings: Settings) -> bool: ...
 
 
@@ -57,7 +59,7 @@ def prepare(scene: Scene, format: Format, options: Options) -> Scene:
     _bind_skins(scene, format.skin_space == "MESH")
     scene = _in_order(scene, hidden)
     scene.meshes = [_mesh(mesh, format.quads) for mesh in scene.meshes]
-    _materials(scene, options.textures != "NONE")
+    _materials(scene, options.textures != "NONE", format.colors_only)
     return keys.prepared(scene, options.key_tolerance, format.fractions)
 
 
@@ -270,13 +272,19 @@ def _with_flat_normals(mesh: Mesh) -> Mesh:
     return replace(mesh, normals=Layer("normal", np.where(flat[:, None], own, surfaces.corner_normals(mesh)), "CORNER"))
 
 
-def _materials(scene: Scene, textures: bool) -> None:
+def _materials(scene: Scene, textures: bool, colors_only: bool) -> None:
     if not textures:
         scene.images = []
     for material in scene.materials:
         if len(material.layers) > MOST_LAYERS and textures:
             scene.warnings.append(f'"{material.name}" has {len(material.layers)} textures; the first {MOST_LAYERS} are kept')
         material.layers = material.layers[:MOST_LAYERS] if textures else []
+        for layer in material.layers:
+            if colors_only and layer.use != "COLOR" and 0 <= layer.image < len(scene.images):
+                scene.warnings.append(
+                    f'"{material.name}": the texture "{scene.images[layer.image].name}" ({layer.use.lower()}) was left out: '
+                    "the format has textures for the color only. Bake what it shows into that one."
+                )
 
 
 # ----------------------------------------------------------------------------------------------------------- animation

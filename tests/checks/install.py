@@ -38,6 +38,10 @@ def main() -> int:
         for command in ([program], [str(python), "-m", "io_retro_meshes"]):
             code, words = called([*command, "info", MODEL], Path(name))
             assert code == 0 and "Blitz3D" in words and "bones" in words, words
+            assert called([*command, "--version"], Path(name)) == (0, f"io_retro_meshes {version()}\n")
+            assert called([*command, "check", MODEL], Path(name))[0] == 0
+            assert called([*command, "convert", MODEL, "-o", "fox.glb"], Path(name))[0] == 0
+            assert (Path(name) / "fox.glb").read_bytes()[:4] == b"glTF"
             assert called([*command, "info", "missing.b3d"], Path(name))[0] == 1
             assert called([*command, "nonsense"], Path(name))[0] == 2
         ask = "import importlib.metadata as m; print(m.version('io-retro-meshes'))"

@@ -20,7 +20,6 @@ from tests.engines.luanti import B3d, glb_surfaces, glb_worlds
 FILES = {path: B3d(path.read_bytes()) for path in corpus_files("b3d", "*.b3d")}
 RIGGED = [path for path, file in FILES.items() if any(joint.bone for joint in file.joints)]
 MANY_SURFACES = [path for path, file in FILES.items() if len(file.surfaces) > 1]
-PROFILE = {"pictures": "NONE", "merge_surfaces": "false"}
 
 
 def converted(path: Path, folder: Path, **options: Any) -> Gltf:
@@ -55,12 +54,15 @@ def test_every_joint_is_where_the_b3d_has_it(path: Path, tmp_path: Path) -> None
             assert off.max() < 1e-4 * max(1, np.abs(theirs[number][:3, :3]).max()), (joint.name, frame)
 
 
+@pytest.mark.parametrize("pictures", ["NONE", "EMBED"])
 @pytest.mark.parametrize("path", MANY_SURFACES)
-def test_every_surface_has_the_slot_it_had(path: Path, tmp_path: Path) -> None:
-    """With the profile one entry of `textures` a surface, without pictures, and each primitive takes its own."""
-    source, made = FILES[path], converted(path, tmp_path, **PROFILE)
-    assert len(made.json["textures"]) == len(source.surfaces) and not made.json.get("images")
-    assert not any("source" in texture for texture in made.json["textures"])
+def test_every_surface_has_the_slot_it_had(path: Path, pictures: str, tmp_path: Path) -> None:
+    """One entry of `textures` a surface, whether they look alike or not, and each primitive takes its own."""
+    source, made = FILES[path], converted(path, tmp_path, pictures=pictures)
+    textures = made.json.get("textures", [])
+    if pictures == "NONE":
+        assert not made.json.get("images") and not any("source" in texture for texture in textures)
+    assert len(textures) in ((len(source.surfaces),) if pictures == "NONE" else (0, len(source.surfaces)))
     slots = dict(glb_surfaces(made))
     for number, corners in enumerate(source.surfaces):
         assert (number in slots) == bool(len(corners))
@@ -68,16 +70,18 @@ def test_every_surface_has_the_slot_it_had(path: Path, tmp_path: Path) -> None:
             np.testing.assert_allclose(slots[number], corners, atol=1e-4 * max(1, np.abs(corners).max()))
 
 
-@pytest.mark.parametrize("path", MANY_SURFACES)
-def test_slots_with_pictures_count_what_has_another_brush(path: Path, tmp_path: Path) -> None:
-    """Without the profile surfaces of one brush are one, and in the order of the first of them."""
-    source, made = FILES[path], glb_surfaces(converted(path, tmp_path))
-    assert [slot for slot, _ in made] == list(range(len(made)))
-    starts = []
-    for _, corners in made:
-        near = [np.abs(corners[:1] - each[:1]).max() < 1e-4 if len(each) else False for each in source.surfaces]
-        starts.append(next(number for number, is_it in enumerate(near) if is_it and number not in starts))
-    assert starts == sorted(starts) or len(made) == 1
+def test_merging_surfaces_is_left_to_those_who_ask(tmp_path: Path) -> None:
+    """Formats in which nobody counts surfaces get one for each brush."""
+    corner = np.eye(3, dtype=np.float32)
+    chunks = [document.Vertices(0, 0, 0, corner), *(document.Triangles(0, np.array([[0, 1, 2]])) for _ in range(3))]
+    brush = document.Brush(b"skin", np.ones(4, np.float32), 0.0, 1, 0, np.array([-1], np.int32))
+    nodes = [document.Node(b"mesh", chunks=[document.Mesh(-1, chunks)])]
+    path = tmp_path / "three.b3d"
+    path.write_bytes(b3d.write(document.Document(chunks=[document.Brushes(1, [brush]), *nodes])))
+    assert len(glb_surfaces(converted(path, tmp_path))) == 3
+    assert len(glb_surfaces(converted(path, tmp_path, merge_surfaces="true"))) == 1
+    convert(path, tmp_path / "again.b3d")
+    assert len(B3d((tmp_path / "again.b3d").read_bytes()).surfaces) == 3
 
 
 # --------------------------------------------------------------------------------------------------------------- frames
@@ -124,6 +128,8 @@ def test_actions_stay_on_their_frames_unless_they_share_some() -> None:
     assert file.key_frames() == [1, 80, 169, 188]
     assert np.allclose(file.worlds(188)[1][:3, 3], (1, 3, 2)) and np.allclose(file.worlds(169)[1][:3, 3], 0)
     assert written(rigged(*apart))[1] == [("walk", 168, 187), ("idle", 0, 79)]
+    unnamed, found, _ = written(rigged(*apart, first_frame=0.0), start_frame="ONE", sequences=False)
+    assert found == [] and unnamed.key_frames() == file.key_frames()
     _, found, warnings = written(rigged(*apart, Clip("run", 187, 190, moving(187, 190))), start_frame="ONE")
     assert found == [("walk", 1, 20), ("idle", 21, 100), ("run", 101, 104)]
     assert warnings[1:] == [

@@ -15,11 +15,14 @@ from io_retro_meshes.scene import (
     Bone,
     Channel,
     Clip,
+    Image,
     Layer,
+    Material,
     Mesh,
     Node,
     Scene,
     Skin,
+    TextureLayer,
     Track,
     Transform,
     animation,
@@ -143,3 +146,20 @@ def test_hollow_quads_and_flat_faces() -> None:
     assert np.isclose(areas.sum(), np.abs(areas).sum()) and np.isclose(areas.sum(), 3), "no triangle covers another"
     assert made.normals is not None and made.normals.domain == "CORNER"
     assert np.allclose(made.normals.data[:6], (0, 0, 1)) and np.allclose(made.normals.data[6:], (-0.6, -0.8, 0), atol=1e-6)
+
+
+@pytest.mark.parametrize(("format", "told"), [(b3d, True), (saturn, True), (bogle, False)])
+def test_textures_without_a_place_are_named(format: Any, told: bool) -> None:
+    scene = rigged()
+    scene.images = [Image("skin.png"), Image("bumps.png")]
+    scene.materials = [Material("fur", layers=[TextureLayer(0), TextureLayer(1, use="NORMAL")])]
+    made = prepare(scene, format, format.ExportOptions())
+    assert [w for w in made.warnings if '"fur"' in w and '"bumps.png" (normal) was left out' in w] == made.warnings[-1:] * told
+
+
+def test_no_two_keys_that_stay_are_half_a_turn_apart() -> None:
+    """Engines would go the one way or the other, as the last bit of a number has it."""
+    half = np.linspace(0, np.pi, 49)
+    turns = np.stack([np.cos(half), 0 * half, 0 * half, np.sin(half)], 1).astype(np.float32)
+    kept = maths.reduce_keys(np.arange(49, dtype=np.float32), turns, 1e-4, "SLERP")
+    assert len(kept) < 9 and np.abs(np.sum(turns[kept][1:] * turns[kept][:-1], 1)).min() > 0.1

@@ -29,6 +29,8 @@ class Blitz3D(Format["Document", Import, Export]):
     settings = SETTINGS
 
     masks = True
+    colors_only = True
+    numbered_surfaces = True
 
     def sniff(self, data: bytes) -> bool:
         from .read import sniff

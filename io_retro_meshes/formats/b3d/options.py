@@ -71,6 +71,13 @@ class ExportOptions(options.ExportOptions):
         ),
         needs=("animation", ("AUTO", "ACTIONS", "ACTIVE", "SCENE")),
     )
+    sequences: bool = option(
+        True,
+        "Named Sequences",
+        "Write the names and frames of animations. Luanti does not know them, and says so in its log",
+        panel="Animation",
+        needs=("animation", ("AUTO", "ACTIONS", "ACTIVE", "SCENE")),
+    )
     join_on_bones: bool = option(
         False,
         "Join Meshes on Bones",

@@ -28,6 +28,8 @@ class BO3D(Format["Document", Import, Export]):
     ExportOptions = Export
     settings = SETTINGS
 
+    colors_only = True
+
     def sniff(self, data: bytes) -> bool:
         from .read import sniff
 

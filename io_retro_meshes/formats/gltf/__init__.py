@@ -28,6 +28,7 @@ class Gltf(Format["Document", Import, Export]):
 
     in_menus = False
     embeds = True
+    numbered_surfaces = True
     fractions = True
     seconds = True
 

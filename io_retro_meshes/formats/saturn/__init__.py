@@ -33,6 +33,7 @@ class SaturnBattle(Format["Document", Import, Export]):
     quads = True
     pixels = True
     embeds = True
+    colors_only = True
 
     def sniff(self, data: bytes) -> bool:
         from .read import sniff

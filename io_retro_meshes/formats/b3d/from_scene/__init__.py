@@ -164,7 +164,8 @@ class Exporter:
         holders = [root, *(node for node in rigs if node is not root)] if self.animates_nodes or not rigs else rigs
         for holder in holders:
             _insert_before_children(holder, [replace(anim)])
-        _insert_before_children(holders[0], self.timeline.sequences())
+        if self.options.sequences:
+            _insert_before_children(holders[0], self.timeline.sequences())
 
 
 def _insert_before_children(node: b3d.Node, chunks: list[b3d.Anim] | list[b3d.Sequence]) -> None:

@@ -80,8 +80,7 @@ class Materials:
 
     def skip(self) -> None:
         """A surface without faces has no primitive, and in Luanti a slot all the same."""
-        if self.mode == "NONE":
-            self.base.append(None)
+        self.base.append(None)
 
     def slot(self, uv_sets: int) -> Surface:
         """What a primitive without a material has: nothing, or what gives it its slot."""

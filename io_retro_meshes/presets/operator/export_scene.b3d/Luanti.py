@@ -7,6 +7,7 @@ op.use_lights = False  # they would be joints
 op.use_cameras = False
 op.bone_axes = "LUANTI"  # overrides and attachments of mods act in these
 op.start_frame = "ONE"  # frame 0 of Luanti's API
+op.sequences = False  # Luanti knows frames by their numbers only
 op.uv_sets = 2
 op.textures = "NONE"  # Luanti takes textures from the mod, not from the model
 op.normals = True
