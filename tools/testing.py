@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -85,4 +86,6 @@ def in_blender(arguments: list[str], blender: str) -> int:
             say("There is no screen and no xvfb-run: tests/gui was left out.")
             return code or 1
         window = ["xvfb-run", "-a", *window]
-    return code or subprocess.run(window, cwd=ROOT, timeout=LIMIT).returncode
+    with tempfile.TemporaryDirectory() as folder:  # where the extension is installed
+        variables = {**os.environ, "BLENDER_USER_RESOURCES": folder}
+        return code or subprocess.run(window, cwd=ROOT, timeout=LIMIT, env=variables).returncode

@@ -183,7 +183,7 @@ class ImportOptions:
     )
     scene_range: str = option(
         "AUTO",
-        "Scene Range and Rate",
+        "Range and Rate",
         "Set the scene's first and last frame and its frame rate from the file",
         panel="Animation",
         items=(

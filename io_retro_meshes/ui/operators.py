@@ -17,6 +17,7 @@ from ..formats.options import ImportOptions, Option, WindowOptions, options_of
 from . import preferences
 
 LOG_NAME = "Retro Meshes Log"
+FOLDED = ("Armature", "Scene")  # panels that few need: the dialog of a dropped file must fit on small screens
 
 
 def report_warnings(operator: bpy.types.Operator, warnings: list[str], title: str) -> None:
@@ -76,7 +77,7 @@ class Dialog:
             layout.prop(self, switch.name)
             return
         name = f"{self.bl_idname}_{title}".replace(".", "_").lower()
-        header, body = layout.panel(name, default_closed=False)
+        header, body = layout.panel(name, default_closed=title in FOLDED)
         if switch is not None:
             header.use_property_split = False
             header.prop(self, switch.name, text="")

@@ -9,57 +9,24 @@ Python, they are only printed: the standard error is read back at the end.
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import bpy
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))  # Blender runs this file by its path
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # Blender runs this file by its path
 
-import io_retro_meshes  # noqa: E402
-from io_retro_meshes.formats import MENU_FORMATS  # noqa: E402
+from io_retro_meshes.formats import MENU_FORMATS
+from tests.gui import window
+from tests.gui.window import FOX, Errors, Steps, asking, clear, import_fox, in_area, press
 
-FOX = ROOT / "examples" / "fox.b3d"
-PAUSE = 0.4  # seconds between the steps of a check
-
-Check = Callable[[Path], Generator[None, None, None]]
+Check = Callable[[Path], Steps]
 
 
-@contextmanager
-def in_area(kind: str) -> Iterator[bpy.types.Area]:
-    """The context of an area of this kind, in whatever window it is."""
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == kind:
-                region = next(region for region in area.regions if region.type == "WINDOW")
-                with bpy.context.temp_override(window=window, area=area, region=region):
-                    yield area
-                return
-    raise AssertionError(f"there is no area of the kind {kind}")
-
-
-def press(key: str) -> None:
-    window = bpy.context.window_manager.windows[0]
-    for value in ("PRESS", "RELEASE"):
-        window.event_simulate(type=key, value=value, x=window.width // 2, y=window.height // 2)
-
-
-def clear() -> None:
-    bpy.data.batch_remove([*bpy.data.objects, *bpy.data.meshes, *bpy.data.armatures, *bpy.data.actions])
-
-
-def import_fox() -> None:
-    with in_area("VIEW_3D"):
-        bpy.ops.import_scene.b3d(filepath=str(FOX))
-
-
-def check_menus(folder: Path) -> Generator[None, None, None]:
+def check_menus(folder: Path) -> Steps:
     """The File menus open and list every format."""
     for menu in ("TOPBAR_MT_file_import", "TOPBAR_MT_file_export"):
         with in_area("VIEW_3D"):
@@ -69,7 +36,7 @@ def check_menus(folder: Path) -> Generator[None, None, None]:
         yield
 
 
-def check_import_dialogs(folder: Path) -> Generator[None, None, None]:
+def check_import_dialogs(folder: Path) -> Steps:
     """Every format's import dialog opens and draws its options; the fox comes in through its own."""
     for name in MENU_FORMATS:
         with in_area("VIEW_3D"):
@@ -90,7 +57,7 @@ def check_import_dialogs(folder: Path) -> Generator[None, None, None]:
     assert any(ob.type == "ARMATURE" for ob in bpy.data.objects), "the fox did not come in"
 
 
-def check_export_dialogs(folder: Path) -> Generator[None, None, None]:
+def check_export_dialogs(folder: Path) -> Steps:
     """Every format's export dialog opens and draws its options; the fox goes out through its own."""
     import_fox()
     for name, entry in MENU_FORMATS.items():
@@ -103,13 +70,7 @@ def check_export_dialogs(folder: Path) -> Generator[None, None, None]:
     assert (folder / "fox.b3d").stat().st_size > 10_000
 
 
-def asking() -> str:
-    """The operator whose file dialog is open."""
-    with in_area("FILE_BROWSER") as area:
-        return str(area.spaces.active.active_operator.bl_idname)
-
-
-def check_presets(folder: Path) -> Generator[None, None, None]:
+def check_presets(folder: Path) -> Steps:
     """The presets that come with the extension run, and set what they say."""
     if not hasattr(bpy.utils, "register_preset_path"):
         return
@@ -129,7 +90,7 @@ def check_presets(folder: Path) -> Generator[None, None, None]:
             yield
 
 
-def check_drop(folder: Path) -> Generator[None, None, None]:
+def check_drop(folder: Path) -> Steps:
     """A file that is dropped on the viewport asks for its options and comes in."""
     with in_area("VIEW_3D"):
         bpy.ops.wm.drop_import_file("INVOKE_DEFAULT", directory=str(FOX.parent), files=[{"name": FOX.name}])
@@ -139,7 +100,7 @@ def check_drop(folder: Path) -> Generator[None, None, None]:
     assert any(ob.type == "ARMATURE" for ob in bpy.data.objects), "the dropped fox did not come in"
 
 
-def check_properties(folder: Path) -> Generator[None, None, None]:
+def check_properties(folder: Path) -> Steps:
     """The panels of the typed settings draw for whatever is active."""
     import_fox()
     bpy.context.view_layer.objects.active = next(ob for ob in bpy.data.objects if ob.type == "MESH")
@@ -151,7 +112,7 @@ def check_properties(folder: Path) -> Generator[None, None, None]:
         yield
 
 
-def check_player(folder: Path) -> Generator[None, None, None]:
+def check_player(folder: Path) -> Steps:
     """The tab of the sidebar draws; a picked animation plays in its range; one that lies elsewhere is told of; undo works."""
     import_fox()
     scene = bpy.context.scene
@@ -186,7 +147,7 @@ def check_player(folder: Path) -> Generator[None, None, None]:
         assert rig.animation_data.action.name == "fox" and scene.frame_current == 1
 
 
-def check_undo_of_an_import(folder: Path) -> Generator[None, None, None]:
+def check_undo_of_an_import(folder: Path) -> Steps:
     before = len(bpy.data.objects)
     with in_area("VIEW_3D"):
         bpy.ops.ed.undo_push(message="before")
@@ -198,7 +159,7 @@ def check_undo_of_an_import(folder: Path) -> Generator[None, None, None]:
         assert len(bpy.data.objects) == before, "the fox is still there"
 
 
-def check_undo_past_an_export_in_edit_mode(folder: Path) -> Generator[None, None, None]:
+def check_undo_past_an_export_in_edit_mode(folder: Path) -> Steps:
     """The edits before it come undone one by one, and the mesh is the old one when edit mode is left that way."""
     with in_area("VIEW_3D"):
         bpy.ops.mesh.primitive_cube_add()
@@ -232,19 +193,6 @@ CHECKS: list[Check] = [
 ]
 
 
-class Errors:
-    """Everything that is written to the standard error, by Python or by Blender, from here on."""
-
-    def __init__(self) -> None:
-        self.file = tempfile.TemporaryFile()  # noqa: SIM115, open as long as Blender runs
-        os.dup2(self.file.fileno(), 2)
-
-    def text(self) -> str:
-        sys.stderr.flush()
-        self.file.seek(0)
-        return self.file.read().decode("utf-8", "replace")
-
-
 def steps(checks: list[Check], folder: Path, errors: Errors) -> Generator[None, None, bool]:
     failed = 0
     for check in checks:
@@ -262,26 +210,11 @@ def steps(checks: list[Check], folder: Path, errors: Errors) -> Generator[None, 
     return not failed
 
 
-def start() -> None:
-    io_retro_meshes.register()
-    view = bpy.context.preferences.view
-    view.show_splash = False
-    view.filebrowser_display_type = "SCREEN"
-    names = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+def main() -> None:
+    names = window.arguments()
     chosen = [check for check in CHECKS if not names or check.__name__ in names]
     folder = tempfile.TemporaryDirectory()
-    running = steps(chosen, Path(folder.name), Errors())
-
-    def tick() -> float:
-        try:
-            next(running)
-        except StopIteration as end:
-            folder.cleanup()
-            sys.stdout.flush()
-            os._exit(0 if end.value else 1)
-        return PAUSE
-
-    bpy.app.timers.register(tick, first_interval=2)
+    window.start(steps(chosen, Path(folder.name), Errors()), folder.cleanup)
 
 
-start()
+main()

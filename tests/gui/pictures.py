@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pictures of every dialog, menu and panel in a language, to be looked at:
+
+    blender --factory-startup --enable-event-simulate --python tests/gui/pictures.py -- FOLDER [LANGUAGE] [NAME...]
+
+LANGUAGE is Blender's name of it (en_US, de_DE, ja_JP). Needs ImageMagick, and an X server that is as large as the window.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # Blender runs this file by its path
+
+from io_retro_meshes.formats import MENU_FORMATS
+from tests.gui import window
+from tests.gui.window import ROOT, Steps, clear, import_fox, in_area, picture, press
+
+EXAMPLES = ROOT / "examples"
+
+
+def wait(steps: int = 3) -> Steps:
+    for _ in range(steps):
+        yield
+
+
+def speak(language: str) -> None:
+    view = bpy.context.preferences.view
+    view.language = language
+    view.use_translate_interface = view.use_translate_tooltips = language != "en_US"
+
+
+def menus(folder: Path) -> Steps:
+    for verb in ("import", "export"):
+        with in_area("VIEW_3D"):
+            bpy.ops.wm.call_menu(name=f"TOPBAR_MT_file_{verb}")
+        yield from wait()
+        picture(folder / f"menu_{verb}.png")
+        press("ESC")
+        yield
+
+
+def dialogs(folder: Path) -> Steps:
+    """The file dialogs with their options."""
+    for verb, name in [(verb, name) for name in MENU_FORMATS for verb in ("import", "export")] + [("import", "retro_mesh")]:
+        with in_area("VIEW_3D"):
+            getattr(getattr(bpy.ops, f"{verb}_scene"), name)("INVOKE_DEFAULT", filepath=str(EXAMPLES / "model"))
+        yield from wait(4)
+        picture(folder / f"{verb}_{name}.png")
+        press("ESC")
+        yield from wait(2)
+
+
+def drops(folder: Path) -> Steps:
+    """What is asked when files are dropped on the viewport: of one format, and of several."""
+    for title, names in (("drop", ["fox.b3d"]), ("drop_several", ["fox.b3d", "robot.bo3d"])):
+        with in_area("VIEW_3D"):
+            listed = [{"name": name} for name in names]
+            bpy.ops.wm.drop_import_file("INVOKE_DEFAULT", directory=str(EXAMPLES), files=listed)
+        yield from wait(4)
+        picture(folder / f"{title}.png")
+        press("ESC")
+        yield from wait(2)
+
+
+def preferences(folder: Path) -> Steps:
+    bpy.ops.preferences.retro_texture_folder_add()
+    with in_area("VIEW_3D") as area:
+        area.type = "PREFERENCES"
+        bpy.context.preferences.active_section = "ADDONS"
+        bpy.context.window_manager.addon_search = "Retro"
+        yield from wait()
+        bpy.ops.preferences.addon_expand(module=window.NAME)
+        yield from wait()
+        picture(folder / "preferences.png")
+        area.type = "VIEW_3D"
+        yield
+
+
+def panels(folder: Path) -> Steps:
+    """The settings in the Properties editor, for a model of every format, with the sidebar's tab."""
+    for name, entry in MENU_FORMATS.items():
+        clear()
+        with in_area("VIEW_3D") as area:
+            bpy.ops.import_scene.retro_mesh(filepath=str(EXAMPLES / entry.example))
+            area.spaces.active.show_region_ui = True
+            yield
+            next(region for region in area.regions if region.type == "UI").active_panel_category = "Retro Meshes"
+        bpy.context.view_layer.objects.active = next(each for each in bpy.data.objects if each.type == "MESH")
+        with in_area("PROPERTIES") as area:
+            area.spaces.active.context = "MATERIAL"
+        yield from wait(4)
+        picture(folder / f"panel_{name}.png")
+
+
+PICTURES = (menus, dialogs, drops, preferences, panels)
+
+
+def steps(folder: Path, language: str, names: list[str]) -> Generator[None, None, bool]:
+    speak(language)
+    yield
+    for take in PICTURES:
+        if not names or take.__name__ in names:
+            clear()
+            if take is not panels:
+                import_fox()
+            yield from take(folder)
+            print(f"taken: {take.__name__}", flush=True)
+    return True
+
+
+def main() -> None:
+    folder, language, *names = [*window.arguments(), "en_US"] if len(window.arguments()) == 1 else window.arguments()
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    window.start(steps(Path(folder), language, names))
+
+
+main()
