@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import itertools
+import json
 import pkgutil
 import re
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # this is a script
@@ -29,6 +32,7 @@ sys.path.insert(0, str(ROOT))  # this is a script
 LARGEST = 12_000  # bytes of an input: larger ones take long, and have nothing else in them
 SECONDS = 20  # for one input
 MEGABYTES = 3000
+ROUND = 20_000  # runs of one process
 LYING = 0.5  # of the inputs are documents whose fields were changed, so that readers follow them to the end
 
 
@@ -69,7 +73,7 @@ def fuzz(format_id: str, keep: Path, arguments: list[str]) -> None:
             problems[found] += 1
         stages[stage] += 1
         if not stages.total() % 1000:  # libFuzzer ends the process without a word to Python
-            print(f"STAGES {dict(stages)} PROBLEMS {len(problems)}", file=sys.stderr, flush=True)
+            print(f"STAGES {json.dumps(stages)}", file=sys.stderr, flush=True)
 
     def other(data: bytes, most: int, seed: int) -> bytes:
         random = np.random.default_rng(seed)
@@ -84,29 +88,59 @@ def fuzz(format_id: str, keep: Path, arguments: list[str]) -> None:
 
 
 def run(format_id: str, runs: int, seconds: int, keep: Path, corpus: Path | None) -> int:
-    """Fuzzes in a process of its own, and sums up what it says."""
+    """Fuzzes in one process after the other, since atheris never gives memory back, and sums up what they say."""
     from tests.fuzz.fuzz import seeds
 
-    with tempfile.TemporaryDirectory() as folder:
+    done, stages, bad, reached = 0, Counter[str](), 0, ("?", "?")
+    end = time.monotonic() + (seconds or 1e9)
+    with tempfile.TemporaryDirectory() as folder:  # inputs that reached something new are kept in it, for the next process
         small = [data for data in seeds(format_id, corpus) if len(data) <= LARGEST]
         for number, data in enumerate(small):
             Path(folder, str(number)).write_bytes(data)
-        limits = [f"-runs={runs}", f"-max_total_time={seconds}", f"-max_len={LARGEST}", f"-timeout={SECONDS}"]
-        limits += [f"-rss_limit_mb={MEGABYTES}", "-seed=1", "-len_control=0", f"-artifact_prefix={keep}/{format_id}-"]
-        command = [sys.executable, __file__, "--inside", "--format", format_id, "--keep", str(keep), "--", *limits, folder]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace")
-        assert process.stderr is not None
-        last: dict[str, Any] = {"cov": "?", "ft": "?", "runs": "0", "stages": "it died"}
-        for line in process.stderr:
-            if line.startswith("PROBLEM") or "ERROR" in line or "SUMMARY" in line:
-                print(line.rstrip(), flush=True)
-            if found := re.match(r"#(\d+)\s.*cov: (\d+) ft: (\d+)", line):
-                last["runs"], last["cov"], last["ft"] = found.groups()
-            if line.startswith("STAGES"):
-                last["stages"] = line.strip()
-        code = process.wait()
-    print(f"{format_id}: {last['runs']} runs from {len(small)} seeds, cov {last['cov']}, ft {last['ft']}; {last['stages']}")
-    return 0 if not code and last["stages"].endswith("PROBLEMS 0") else 1
+        for seed in itertools.count(1):
+            left = end - time.monotonic()
+            if done >= runs or left < 1:
+                break
+            limits = [f"-runs={min(runs - done, ROUND)}", f"-max_total_time={int(left)}", f"-max_len={LARGEST}"]
+            limits += [f"-timeout={SECONDS}", f"-seed={seed}", f"-artifact_prefix={keep}/{format_id}-"]
+            command = [sys.executable, __file__, "--inside", "--format", format_id, "--keep", str(keep), "--"]
+            told, code = _round([*command, *limits, f"-rss_limit_mb={MEGABYTES}", "-len_control=0", folder])
+            bad += told.problems + (code != 0)
+            stages += told.stages
+            done += told.runs
+            reached = (told.edges, told.features)
+            if not told.runs:
+                break
+    print(
+        f"{format_id}: {done} runs from {len(small)} seeds, cov {reached[0]}, ft {reached[1]}; {dict(stages)}; {bad} problems"
+    )
+    return 1 if bad else 0
+
+
+@dataclass
+class Told:
+    """What a process has said."""
+
+    runs: int = 0
+    edges: str = "?"
+    features: str = "?"
+    stages: Counter[str] = field(default_factory=Counter)
+    problems: int = 0
+
+
+def _round(command: list[str]) -> tuple[Told, int]:
+    told = Told()
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace")
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("PROBLEM") or "ERROR" in line or "SUMMARY" in line:
+            print(line.rstrip(), flush=True)
+            told.problems += line.startswith("PROBLEM")
+        if found := re.match(r"#(\d+)\s.*cov: (\d+) ft: (\d+)", line):
+            told.runs, told.edges, told.features = int(found[1]), found[2], found[3]
+        if line.startswith("STAGES"):
+            told.stages = Counter(json.loads(line.removeprefix("STAGES ")))
+    return told, process.wait()
 
 
 def main() -> int:

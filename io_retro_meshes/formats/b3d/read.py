@@ -21,6 +21,7 @@ from .document import (
     Bone,
     Brush,
     Brushes,
+    Chunk,
     Document,
     Keys,
     Mesh,
@@ -86,6 +87,7 @@ class _Chunks:
         self.data = data
         self.unknown: dict[bytes, int] = {}
         self.rests = 0
+        self.nans = 0
 
     def read(self, offset: int, end: int) -> None:
         size = len(self.data)
@@ -131,6 +133,7 @@ class _Chunks:
             chunk = Unknown(tag, self.data[reader.offset : reader.end])
             self.unknown[tag] = self.unknown.get(tag, 0) + 1
         holder.chunks.append(chunk)
+        self.nans += _nans(chunk)
         if isinstance(chunk, Node | Mesh):
             return chunk
         if getattr(chunk, "rest", b""):
@@ -147,11 +150,25 @@ class _Chunks:
             warnings.append(f"{len(self.document.trailing)} bytes after the end of the model were kept, unread.")
         if self.rests:
             warnings.append(f"{self.rests} chunks end in bytes that fit nothing; they were kept, unread.")
+        if self.nans:
+            warnings.append(f"{self.nans} rates, rotations or shininesses are not numbers; they are written as a plain NaN.")
         for tag, count in self.unknown.items():
             if tag == b"XXXX":
                 warnings.append("The file's textures are hidden from the engine (XXXX); they were left out.")
             elif tag != b"PIVO":
                 warnings.append(f"{count} chunks {tag.decode('latin-1')!r} are not known; they were kept, unread.")
+
+
+def _nans(chunk: Chunk) -> int:
+    """How many of its single numbers are none: Python keeps of a NaN only that it is one."""
+    numbers: list[float] = []
+    if isinstance(chunk, Anim):
+        numbers = [chunk.fps]
+    elif isinstance(chunk, Textures):
+        numbers = [texture.rotation for texture in chunk.textures]
+    elif isinstance(chunk, Brushes):
+        numbers = [brush.shininess for brush in chunk.brushes]
+    return sum(number != number for number in numbers)
 
 
 def _textures(reader: Reader) -> Textures:

@@ -93,7 +93,7 @@ class Binder:
         """The mesh in the armature's space, with its weights."""
         space, each = self.moves[number]
         table = np.array([self.bones.get(node, -1) for node in joints], np.int32)
-        inside = made.joints < len(joints)
+        inside = (made.joints >= 0) & (made.joints < len(joints))
         if not inside.all():
             self.scene.warnings.append(f'"{made.mesh.name}" has weights for joints that are not there; they were left out.')
         owners = table[np.where(inside, made.joints, 0)]

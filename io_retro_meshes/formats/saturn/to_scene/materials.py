@@ -60,9 +60,9 @@ class Materials:
         polygons draw transparent pixels. Where there is none, that of the texture itself."""
         numbers = np.repeat(np.arange(self.count)[:, None], 2, 1)
         coded = np.array([bool((piece == textures.END_CODE).any()) for piece in words], bool)
-        if not coded.any():
-            return numbers
         lists = [mesh.attributes for listed in character.model.lists for mesh in listed]
+        if not coded.any() or not lists:
+            return numbers
         attributes = np.concatenate(lists)
         heeding = attributes[(attributes["dir"] & DIR_KIND == DIR_TEXTURED) & (attributes["atrb"] & END_CODE_OFF == 0)]
         heeding = heeding[heeding["texno"] < self.count]
