@@ -6,6 +6,7 @@
     python3 build.py convert IN... -o OUT --to FORMAT
     python3 build.py info FILE...                 what is in a file
     python3 build.py check FILE...                is it read and written back byte for byte?
+    python3 build.py assets IN... -o OUT.blend    an asset library out of models and folders
     python3 build.py test [--all] [PYTEST...]     linters, types and tests; --all: on every supported Blender
     python3 build.py test --addon-tester REVISION the zip, installed in a Blender that blender-addon-tester downloads
     python3 build.py mutate [--count 200] [--seed N] [--jobs 2] [--list FILE]    how many defects do the tests notice?
@@ -118,7 +119,7 @@ def main(arguments: list[str]) -> int:
         lock()
     elif command == "docs":
         return subprocess.run([environment("plain"), "-m", "tools.tables", *rest], cwd=ROOT).returncode
-    elif command in ("convert", "info", "check"):
+    elif command in ("convert", "info", "check", "assets"):
         return command_line(command, rest, blender)
     elif "--addon-tester" in options:
         return with_addon_tester(options["--addon-tester"], rest, blender, str(build()))

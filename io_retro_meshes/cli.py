@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line: convert, info and check.
+"""The command line: convert, info, check and assets.
 
 python3 build.py convert IN... -o OUT --to FORMAT
 blender -b --python io_retro_meshes/cli.py -- convert IN... -o OUT --to FORMAT
@@ -72,6 +72,14 @@ def _shard(text: str | None) -> tuple[int, int]:
     if not (slash and number.isdecimal() and count.isdecimal() and int(number) <= int(count) and int(count)):
         raise UsageError(f"a shard is K/N with K from 1 to N, not {text}")
     return int(number), int(count)
+
+
+def assets(arguments: argparse.Namespace) -> int:
+    from .batch.library import make_library
+
+    folders = [word for folder in arguments.texture_folder for word in ("--texture-folder", folder)]
+    again = [*arguments.inputs, "-o", arguments.output, *folders]  # for the Blender that may have to do it
+    return make_library(arguments.inputs, arguments.output, arguments.texture_folder, again)
 
 
 def work(arguments: argparse.Namespace) -> int:
@@ -182,6 +190,11 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument("files", nargs="+", metavar="FILE")
         one.add_argument("--json", action="store_true", help="for programs to read")
         one.set_defaults(run=run)
+    one = commands.add_parser("assets", help="make an asset library for Blender out of files and folders")
+    one.add_argument("inputs", nargs="+", metavar="IN", help="models, and folders of them: each inner folder is a catalog")
+    one.add_argument("-o", "--output", required=True, metavar="OUT.blend", help="the library")
+    one.add_argument("--texture-folder", action="append", default=[], metavar="DIR", help="where to look for textures as well")
+    one.set_defaults(run=assets)
     one = commands.add_parser("work")  # what `convert` starts
     one.add_argument("--timeout", type=float, default=0.0)
     one.add_argument("--through-blender", action="store_true")

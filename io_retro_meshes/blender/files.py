@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..files import load_scene, save_scene
 from ..formats import AnyFormat
 from ..formats.options import WindowOptions, make
 from ..pictures.place import place_textures
-from . import compat, properties
+from . import assets, compat, properties
 from .build import Place, active_collection, build
 from .build.armatures import BoneStyle
 from .collect import collect
@@ -38,13 +38,20 @@ class Batch:
     """Files that are imported together: their collections and places, and the frames that cover all of them."""
 
     def __init__(
-        self, context: bpy.types.Context, options: dict[str, Any], count: int = 1, folders: Sequence[Path] = ()
+        self,
+        context: bpy.types.Context,
+        options: dict[str, Any],
+        count: int = 1,
+        folders: Sequence[Path] = (),
+        progress: Callable[[float], None] = lambda part: None,
     ) -> None:
         self.context = context
         self.options = options
         self.window: WindowOptions = make(WindowOptions, options)
         self.several = count > 1
         self.folders = folders
+        self.progress = progress  # is told which part of a file is done, 0 to 1
+        self.catalog = ""  # that the assets of the next file go into
         self.parent = active_collection(context)
         self.framed = False
         self.edge: float | None = None  # where the last model of the row ends
@@ -55,23 +62,29 @@ class Batch:
     @np.errstate(all="ignore")  # numbers that got out of hand are dealt with as values
     def add(self, format: AnyFormat, path: Path) -> None:
         chosen = make(format.ImportOptions, {"name": path.stem, **self.options})
+        self.progress(0.0)
         scene = load_scene(format, path, chosen)
+        self.progress(0.3)
         properties.mark(scene, format)
         name_rig(scene, path.stem)
         bones = BoneStyle(self.window.bone_direction, self.window.bone_length, self.window.bone_shape)
         with nothing_left_behind():
-            place = Place(self._collection(path.stem), self.folders, bones, self.framed)
+            place = Place(self._collection(path.stem), self.folders, bones, self.framed, self.progress)
             built = build(self.context, scene, path, chosen, place)
+            if self.window.use_assets:
+                assets.mark(place.collection, format, scene, path, self.folders, self.catalog)
             if self.window.placement == "ROW":
                 self.edge = _stand_beside(self.context, built.objects, self.edge)
         self.framed = self.framed or built.framed
         self.objects += built.objects
         self.warnings += [f"{path.name}: {warning}" if self.several else warning for warning in built.warnings]
         self.lines.append(f"{path.name}: {contents(scene, chosen.use_animation)}")
+        self.progress(1.0)
 
     def _collection(self, name: str) -> bpy.types.Collection:
         choice = self.window.use_collection
-        if choice == "NEVER" or (choice == "AUTO" and not self.several):
+        wanted = choice == "ALWAYS" or (choice == "AUTO" and self.several) or self.window.use_assets
+        if not wanted:
             return self.parent
         made = bpy.data.collections.new(compat.short_name(name, "Model"))
         self.parent.children.link(made)

@@ -251,6 +251,12 @@ class WindowOptions:
             ("ROW", "Side by Side", "In a row along the X axis"),
         ),
     )
+    use_assets: bool = option(
+        False,
+        "As Assets",
+        "Mark the collection of each file as an asset with a picture of the model, for the Asset Browser",
+        panel="Scene",
+    )
 
 
 @choices
@@ -300,7 +306,7 @@ class ExportOptions:
     )
     sequence_frames: str = option(
         "KEEP",
-        "Longer Sequences",
+        "Longer Parts",
         "What becomes of an imported sequence that was edited and needs more frames than the timeline has for it",
         panel="Animation",
         items=(

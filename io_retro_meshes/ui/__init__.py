@@ -10,7 +10,7 @@ import bpy
 
 from ..blender import compat, properties
 from ..formats import MENU_FORMATS, AnyFormat
-from . import operators, panels, player, preferences, uber
+from . import importing, operators, panels, player, preferences, uber
 
 PRESETS = str(Path(__file__).parent.parent)  # the folder that has `presets` in it
 
@@ -72,7 +72,14 @@ _commands: list[Any] = []
 def register() -> None:
     properties.register()
     handlers = [RetroDrop, *(_handler(entry) for entry in MENU_FORMATS.values())]
-    classes = [*operators.operator_classes(), *uber.CLASSES, *panels.panel_classes(), *player.CLASSES, *handlers]
+    classes = [
+        *operators.operator_classes(),
+        *importing.CLASSES,
+        *uber.CLASSES,
+        *panels.panel_classes(),
+        *player.CLASSES,
+        *handlers,
+    ]
     _registered.extend([*preferences.classes(), *classes])
     for cls in _registered:
         bpy.utils.register_class(cls)

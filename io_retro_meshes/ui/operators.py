@@ -12,41 +12,19 @@ from bpy.props import CollectionProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ..blender.properties import make_property
-from ..formats import MENU_FORMATS, AnyFormat, FormatError, folded
+from ..formats import MENU_FORMATS, AnyFormat, FormatError
 from ..formats.options import ImportOptions, Option, WindowOptions, options_of
 from . import preferences
+from .importing import Run, run_in_window
+from .reports import report_success, report_warnings, showable
 
-LOG_NAME = "Retro Meshes Log"
 FOLDED = ("Armature", "Scene")  # panels that few need: the dialog of a dropped file must fit on small screens
-
-
-def report_warnings(operator: bpy.types.Operator, warnings: list[str], title: str) -> None:
-    """One line in the status bar, all of them in a text block."""
-    if not warnings:
-        return
-    text = bpy.data.texts.get(LOG_NAME) or bpy.data.texts.new(LOG_NAME)
-    warnings = folded(warnings)
-    text.write(showable(title + "\n" + "".join(f"  {warning}\n" for warning in warnings) + "\n"))
-    more = f' (and {len(warnings) - 1} more: see the text "{LOG_NAME}")' if len(warnings) > 1 else ""
-    operator.report({"WARNING"}, showable(warnings[0]) + more)
-
-
-def report_success(operator: bpy.types.Operator, lines: list[str]) -> None:
-    """In one line, also of many files."""
-    if lines:
-        more = f" (and {len(lines) - 1} more files)" if len(lines) > 1 else ""
-        operator.report({"INFO"}, showable(lines[0]) + more)
 
 
 def begin_scale(operator: Any, context: bpy.types.Context, verb: str) -> None:
     """A dialog begins with the scale of the preferences, unless it was opened with another."""
     if operator.format is not None and not operator.properties.is_property_set("scale"):
         operator.scale = preferences.default_scale(context, verb, operator.format.id)
-
-
-def showable(text: str) -> str:
-    """Names of files need not be Unicode; what Blender shows must be."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def chosen_path(*parts: str) -> Path:
@@ -101,12 +79,15 @@ class Importer(Dialog, ImportHelper):
     files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"HIDDEN", "SKIP_SAVE"})
     directory: StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
 
+    invoked = False  # from a menu or by a drop, not by a script
+
     def paths(self) -> list[Path]:
         if self.files and self.directory:
             return [chosen_path(self.directory, entry.name) for entry in self.files if entry.name]
         return [chosen_path(self.filepath)] if self.filepath else []
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.invoked = True
         begin_scale(self, context, "import")
         return self.invoke_popup(context)
 
@@ -114,30 +95,17 @@ class Importer(Dialog, ImportHelper):
         return self.format
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        from ..blender import files  # numpy and the readers are loaded with it: not before they are needed
-
         paths = self.paths()
         if not paths:
             self.report({"ERROR"}, "No file was chosen")
             return {"CANCELLED"}
-        batch = files.Batch(context, self.chosen(), len(paths), preferences.texture_folders(context))
-        errors: list[str] = []
-        manager = context.window_manager
-        manager.progress_begin(0, len(paths))
-        for number, path in enumerate(paths):
-            manager.progress_update(number)
-            try:
-                batch.add(self.format_of(path), path)
-            except FormatError as error:
-                errors.append(str(error))
-            except OSError as error:
-                errors.append(f"{path.name}: cannot be read: {error.strerror or error}")
-        manager.progress_end()
-        report_success(self, batch.lines)
-        report_warnings(self, batch.warnings, f"Imported {', '.join(path.name for path in paths[:5])}")
-        if errors:
-            self.report({"ERROR"}, showable("\n".join(errors)))
-        return {"CANCELLED"} if len(errors) == len(paths) else {"FINISHED"}
+        run = Run(context, paths, self.format_of, self.chosen(), preferences.texture_folders(context))
+        if self.invoked and len(paths) > 1 and context.window is not None:
+            run_in_window(run)
+            return {"CANCELLED"}  # the step to undo is made when all files are there
+        while run.next is not None:
+            run.step()
+        return run.finish(self)
 
 
 class Exporter(Dialog, ExportHelper):
@@ -179,6 +147,7 @@ class AnyImporter(Importer):
         """Files of one format get the dialog of that format, with all that it can be asked."""
         entry = self.common_format()
         if entry is None:
+            self.invoked = True
             return self.invoke_popup(context)
         names = [{"name": path.name} for path in self.paths()]
         folder = str(self.paths()[0].parent)

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import itertools
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from io_retro_meshes.blender import compat, files
 from io_retro_meshes.formats import MENU_FORMATS
-from tests.conftest import ROOT
+from io_retro_meshes.ui import reports
+from tests.conftest import ROOT, bpy_command
 
 EXAMPLES = ROOT / "examples"
 NAMES = [entry.example for entry in MENU_FORMATS.values()]
@@ -162,3 +165,65 @@ def test_presets_of_two_copies_come_and_go(empty: Any, tmp_path: Path) -> None:
     assert any(str(tmp_path) in path for path in empty.utils.preset_paths("operator/toy"))
     compat.unregister_presets(str(tmp_path))
     assert not any(str(tmp_path) in path for path in empty.utils.preset_paths("operator/toy"))
+
+
+def test_each_import_has_a_log_and_the_newest_has_the_plain_name(empty: Any, tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "fox.b3d", tmp_path / "one.b3d")
+    shutil.copy(EXAMPLES / "lighthouse.bgl", tmp_path / "two.bgl")
+    for name in ("one.b3d", "two.bgl"):  # their textures are not there
+        empty.ops.import_scene.retro_mesh(filepath=str(tmp_path / name))
+    logs = {text.name: text.as_string() for text in empty.data.texts}
+    assert sorted(logs) == ["Retro Meshes Log", "Retro Meshes Log.001"]
+    assert logs["Retro Meshes Log"].startswith("Imported two.bgl\n")
+    assert logs["Retro Meshes Log.001"].startswith("Imported one.b3d\n")
+
+
+def test_a_log_says_the_same_thing_a_few_times_only() -> None:
+    many = [f'"Part {number}" has {number} loose edges' for number in range(1000)]
+    lines = reports.folded(["Something else", *many, "Something else again"])
+    assert lines[:4] == ["Something else", *many[:3]] and lines[-1] == "Something else again"
+    assert lines[4].startswith('    and 997 more like these: "Part 3", "Part 4"') and len(lines) == 6
+
+
+def test_progress_goes_up_to_the_end(empty: Any) -> None:
+    told: list[float] = []
+    batch = files.Batch(empty.context, {}, progress=told.append)
+    batch.add(MENU_FORMATS["b3d"], EXAMPLES / "fox.b3d")
+    assert told == sorted(told) and told[0] == 0 and told[-1] == 1 and len(told) >= 4
+
+
+def test_assets_have_pictures_of_the_models(empty: Any) -> None:
+    several(empty, NAMES, use_assets=True)
+    made = {each.name: each for each in empty.context.scene.collection.children}
+    assert list(made) == [Path(name).stem for name in NAMES]
+    pictures = set()
+    for name, each in made.items():
+        assert name in each.asset_data.description
+        pixels = np.empty(256 * 256 * 4, np.float32)
+        each.preview.image_pixels_float.foreach_get(pixels)
+        seen = pixels.reshape(-1, 4)[:, 3] > 0.5
+        assert 0.03 < seen.mean() < 0.97 and np.ptp(pixels.reshape(-1, 4)[seen, :3]) > 0.2, name
+        pictures.add(pixels.tobytes())
+    assert len(pictures) == len(made)
+
+
+def test_a_folder_becomes_an_asset_library(empty: Any, tmp_path: Path) -> None:
+    (tmp_path / "models/machines").mkdir(parents=True)
+    for name in ("fox.b3d", "fox.png", "make_robot.py"):
+        shutil.copy(EXAMPLES / name, tmp_path / "models")
+    shutil.copy(EXAMPLES / "robot.bo3d", tmp_path / "models/machines")
+    (tmp_path / "models/broken.b3d").write_bytes((EXAMPLES / "fox.b3d").read_bytes()[:999])
+    target = tmp_path / "library.blend"
+    for _ in range(2):  # the list of catalogs is added to, not written anew
+        command = bpy_command(ROOT / "io_retro_meshes/cli.py", "assets", tmp_path / "models", "-o", target)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 1 and "broken.b3d" in done.stdout and "2 assets" in done.stdout, done.stdout + done.stderr
+    (line,) = [line for line in (tmp_path / "blender_assets.cats.txt").read_text().splitlines() if ":" in line]
+    number, *words = line.split(":")
+    assert words == ["machines", "machines"]
+    with empty.data.libraries.load(str(target), assets_only=True) as (found, wanted):
+        assert sorted(found.collections) == ["fox", "robot"]
+        wanted.collections = list(found.collections)
+    placed = {each.name: each.asset_data.catalog_id for each in empty.data.collections}
+    assert placed["robot"] == number and placed["fox"] != number
+    assert any(image.packed_file for image in empty.data.images), "textures are inside"

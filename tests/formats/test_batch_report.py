@@ -18,7 +18,8 @@ import pytest
 
 from io_retro_meshes.batch import report as reports
 from io_retro_meshes.batch.job import Result, UsageError
-from io_retro_meshes.batch.thumbnail import SIZE, render, thumbnail
+from io_retro_meshes.batch.thumbnail import thumbnail
+from io_retro_meshes.pictures.render import SIZE, render
 from io_retro_meshes.scene import Image, Layer, Material, Mesh, Node, Scene, TextureLayer, Transform, floats
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +40,7 @@ class Place:
     folders: Sequence[Path] = ()  # where textures are looked for, whatever the options say
     bones: BoneStyle = field(default_factory=BoneStyle)
     widen: bool = False  # another file of the same import has set the scene's range
+    progress: Callable[[float], None] = lambda part: None  # is told which part is done: 0.3 when the file is read, to 1
 
 
 def build(
@@ -58,9 +59,11 @@ def build(
         images, missing = build_images(scene, path.parent, [*folders, *place.folders])
         built.warnings += missing
     materials = build_materials(scene, images)
+    place.progress(0.5)
     collection = place.collection or active_collection(context)
     builder = ObjectBuilder(context, scene, collection, materials, built.warnings, place.bones)
     built.objects = builder.build()
+    place.progress(0.8)
     if options.use_animation:
         actions = ActionBuilder(scene, built.objects, builder.armatures, path.stem).build()
         if actions:

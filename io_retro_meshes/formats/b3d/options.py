@@ -80,6 +80,6 @@ class ExportOptions(options.ExportOptions):
     )
     join_on_bones: bool = option(
         False,
-        "Join Meshes on Bones",
+        "Join on Bones",
         "Make meshes that hang on bones part of the rig's mesh. Blitz3D itself needs that; other engines do not",
     )

@@ -10,8 +10,8 @@ from ..options import choices, option
 
 LightFormula = Literal["SPEC", "ORIGINAL"]
 LIGHT_FORMULAS = (
-    ("SPEC", "As in the Format's Text", "The intensity in the file is the light's power"),
-    ("ORIGINAL", "Original Exporter", "The curve that the engine's own exporter puts spot and point lights through"),
+    ("SPEC", "As Specified", "The intensity in the file is the light's power"),
+    ("ORIGINAL", "As Exported", "The curve that the engine's own exporter puts spot and point lights through"),
 )
 
 

@@ -27,7 +27,7 @@ class ImportOptions(options.ImportOptions):
 @choices
 class ExportOptions(options.ExportOptions):
     influences: int = option(
-        4, "Bones per Vertex", "Bones that a vertex may follow. The engines' shaders take four", minimum=1, maximum=4
+        4, "Influences", "Bones that a vertex may follow. The engines' shaders take four", minimum=1, maximum=4
     )
     colors: bool = option(True, "Vertex Colors", "Write the first color attribute")
     uv_sets: int = option(8, "Most UV Maps", "Write at most so many. Without an effect two are read", minimum=0, maximum=8)
@@ -45,7 +45,7 @@ class ExportOptions(options.ExportOptions):
         False, "Split by Material", "Cut meshes with several materials: GameGuru MAX draws one set of textures a mesh"
     )
     deforming_only: bool = option(
-        False, "Only Deforming Bones", "Leave out bones that move no vertex, carry nothing and have no such bone below them"
+        False, "Deforming Only", "Leave out bones that move no vertex, carry nothing and have no such bone below them"
     )
     fps: float = option(
         0.0,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 class SaturnBattle(Format["Document", Import, Export]):
     id = "saturn"
-    label = "Saturn Battle Character"
+    label = "Saturn Character"
     extensions = (".bin",)
     used_by = "Sega Saturn discs"
     import_tip = "Open battle characters of the Sega Saturn: x8pc files, with the x8an file beside them"

@@ -69,7 +69,7 @@ class ExportOptions(options.ExportOptions):
     )
     external: Literal["FILE", "PACKED", "TIMELINE", "NONE"] = option(
         "FILE",
-        "External Actions",
+        "Extra Actions",
         "Where the actions go that came from an x8an file, or from packed chunks",
         panel="Animation",
         items=(

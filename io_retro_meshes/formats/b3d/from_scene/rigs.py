@@ -58,7 +58,7 @@ class Rigs:
             names = ", ".join(f'"{nodes[index].name}"' for index in found)
             self.scene.warnings.append(
                 f"Blitz3D itself cannot read meshes that hang on bones, other engines can: {names}. "
-                "Join Meshes on Bones makes them part of the rig's mesh."
+                "Join on Bones makes them part of the rig's mesh."
             )
         return found if join else {}
 

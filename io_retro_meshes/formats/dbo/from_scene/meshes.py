@@ -83,7 +83,7 @@ class MeshBuilder:
     def _count_bones(self, name: str, count: int) -> None:
         for most, engine in ((170, "GameGuru MAX"), (60, "Dark Basic Pro's shaders")):
             if count > most:
-                hint = "" if self.options.deforming_only else " Only Deforming Bones may leave some out."
+                hint = "" if self.options.deforming_only else " Deforming Only may leave some out."
                 self.warnings.append(f'"{name}": {count} bones; {engine} takes {most}.{hint}')
 
     def _source(self, node: Node) -> SceneMesh:
