@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
 
+from ...pictures import kinds
+from ...pictures.write import Shelf
 from .document import Document
 
 
@@ -49,11 +53,14 @@ def find(uri: str, documents: list[Document]) -> bytes | None:
 def companion_files(path: Path, document: Document) -> list[tuple[Path, bytes]]:
     """What to write beside the document. A file that is there already and is not this document's gets out of nobody's way:
     the new one has another name, and the document says so."""
-    old = _read(path)
+    old = _read(Path(os.path.realpath(path)))
+    shelf = Shelf(path)
     renamed: dict[str, str] = {}
     found = []
     for uri, data in document.files.items():
         name = unquote(uri)
+        if kinds.extensions(data[: kinds.HEAD]) and PurePosixPath(name).suffix != ".bin":
+            name = shelf.place(name, data)
         target, number = path.parent / name, 0
         while _is_other(target, data, old):
             number += 1
@@ -71,13 +78,14 @@ def _is_other(target: Path, data: bytes, old: bytes | None) -> bool:
     """Is there a file that is neither the same nor a buffer of the document that is about to be replaced?"""
     there = _read(target)
     if there is None:
-        return target.exists()
+        return os.path.lexists(target)
     own = target.suffix == ".bin" and old is not None and quote(target.name).encode() in old
     return there != data and not own
 
 
 def _read(path: Path) -> bytes | None:
+    """The bytes of a file; None where there is none, or a link, a pipe or a folder."""
     try:
-        return path.read_bytes()
+        return path.read_bytes() if stat.S_ISREG(path.lstat().st_mode) else None
     except OSError:
         return None

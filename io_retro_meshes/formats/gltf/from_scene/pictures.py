@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
 from ....pictures import png
-from ....pictures.search import base_name
+from ....pictures.names import safe_name, shortened
 from ....scene import Image, Scene
 from .. import extras
 from ..document import Json
@@ -76,13 +75,12 @@ class Pictures:
         return len(self.made) - 1
 
     def separate(self, image: Image, data: bytes, extension: str) -> str:
-        """Its name beside the file: a plain one, and no other picture's."""
-        stem = PurePosixPath(base_name(image.name)).stem
-        stem = re.sub(r'[\x00-\x1f<>:"/\\|?*]', "_", stem).strip(" .") or "picture"
-        uri, number = quote(stem + extension), 0
+        """Its name beside the file: one that every system can hold, and no other picture's."""
+        stem = PurePosixPath(safe_name(image.name, (extension,))).stem
+        uri, number = quote(shortened(stem, extension)), 0
         while self.files.get(uri, data) != data:
             number += 1
-            uri = quote(f"{stem}_{number}{extension}")
+            uri = quote(shortened(stem, extension, number))
         self.files[uri] = data
         return uri
 
