@@ -135,7 +135,7 @@ def test_a_picture_that_cannot_be_copied_is_not_a_model_that_cannot(blender: Any
 def test_blender_has_a_way_for_every_format_that_is_not_ours(blender: Any) -> None:
     """The names are in one table, which needs no Blender; the functions that read and write them are in another."""
     from io_retro_meshes.batch import kinds
-    from io_retro_meshes.blender import convert as ways
+    from io_retro_meshes.blender import foreign as ways
 
-    assert set(kinds.FOREIGN_INPUTS) <= set(ways.FOREIGN_INPUTS) <= {*kinds.FOREIGN_INPUTS, ".glb", ".gltf"}
-    assert set(kinds.FOREIGN_OUTPUTS) == set(ways.FOREIGN_OUTPUTS)
+    assert set(kinds.FOREIGN_INPUTS) <= set(ways.INPUTS) <= {*kinds.FOREIGN_INPUTS, ".glb", ".gltf"}
+    assert set(kinds.FOREIGN_OUTPUTS) == set(ways.OUTPUTS)
