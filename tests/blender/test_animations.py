@@ -99,6 +99,36 @@ def test_a_bone_that_was_renamed_in_one_action_alone(blender: Any, tmp_path: Pat
     assert '"hips" is no bone of "fox_armature": what it does in fox was left out' in session.export(tmp_path / "fox.b3d")
 
 
+def test_names_of_frames_in_which_nothing_moves(blender: Any, tmp_path: Path) -> None:
+    """They are kept, told by the player, and can be given keys."""
+    from io_retro_meshes.blender.animations import animations_of
+
+    blender.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    blender.ops.mesh.primitive_cube_add()
+    path = tmp_path / "still.b3d"
+    Session(blender, "b3d").export(path)
+    document = b3d.read(path.read_bytes())
+    next(node for node, _ in document.walk()).chunks[:0] = [doc.Sequence(b"wait", 1, 20), doc.Sequence(b"end", 21, 21)]
+    path.write_bytes(b3d.write(document))
+    for _ in range(2):
+        session = Session.open(blender, path)
+        found = animations_of(list(session.scene.objects))
+        assert [(each.name, each.role, each.frames) for each in found[1:]] == [
+            ("wait", "SEQUENCE", (1, 20)),
+            ("end", "SEQUENCE", (21, 21)),
+        ]
+        assert session.export(path) == ""
+    session.expect_untouched("end")
+    cube = session.owners()[0]
+    cube.animation_data.action = session.parts()["wait"].actions[0]
+    for frame, x in ((1, 0.0), (10, 2.0), (20, 0.0)):
+        cube.location.x = x
+        cube.keyframe_insert("location", frame=frame)
+    session.truth["wait"] = session.poses(1, 20)
+    assert "left out" not in session.export(path)
+    session.check(path)
+
+
 # ------------------------------------------------------------------------------------------- other ways of exporting
 
 

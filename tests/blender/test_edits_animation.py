@@ -17,7 +17,6 @@ REAL = [
     *(path for path in corpus_files("saturn", "*.bin") if path.name in ("hero.bin", "two_roots.bin", "multi.bin")),
 ]
 FILES = [FOX, FLOWER, KNIGHT, *REAL]
-CHOICES = [(assigned, mode) for assigned in ("timeline", "part", "other", "nothing") for mode in ("AUTO", "ACTIONS")]
 
 
 def assign(session: Session, which: str, part: str) -> None:
@@ -36,42 +35,6 @@ def test_untouched_files_are_the_same_whatever_is_assigned(blender: Any, tmp_pat
         session.scene.frame_set(frame)
         session.export(tmp_path / f"1{path.suffix}", animation=mode)
         assert (tmp_path / f"1{path.suffix}").read_bytes() == first, (which, mode)
-
-
-@pytest.mark.parametrize(("which", "mode"), CHOICES)
-@pytest.mark.parametrize("path", [FOX, FLOWER, KNIGHT])
-def test_a_part_is_edited(blender: Any, tmp_path: Path, path: Path, which: str, mode: str) -> None:
-    edit_a_part(blender, tmp_path, path, which, mode)
-
-
-@pytest.mark.parametrize("path", [path for path in REAL if path.name != "multi.bin"])
-def test_a_part_of_a_real_file_is_edited(blender: Any, tmp_path: Path, path: Path) -> None:
-    edit_a_part(blender, tmp_path, path, "part", "AUTO")
-
-
-def edit_a_part(bpy: Any, tmp_path: Path, path: Path, which: str, mode: str) -> None:
-    session = Session.open(bpy, path)
-    name = list(session.parts())[1 if path not in REAL else -1]
-    session.expect_untouched(*others(session, name))
-    session.assign(name)
-    session.move(middle(session, name))
-    frames = session.parts()[name].frames
-    session.expect(name, name, *frames)
-    assign(session, which, name)
-    assert "edited" not in session.export(tmp_path / path.name, animation=mode)
-    assert session.check(tmp_path / path.name).parts()[name].frames == frames
-
-
-@pytest.mark.parametrize("path", FILES)
-def test_the_timeline_is_edited(blender: Any, tmp_path: Path, path: Path) -> None:
-    session = Session.open(blender, path)
-    name = list(session.parts())[-1]
-    session.assign("")
-    session.move(middle(session, name))
-    session.expect_untouched(*session.parts())
-    session.assign(name)
-    session.export(tmp_path / path.name)
-    session.check(tmp_path / path.name)
 
 
 @pytest.mark.parametrize("path", [FOX, FLOWER, KNIGHT])
@@ -98,29 +61,6 @@ def test_part_and_timeline_are_edited(blender: Any, tmp_path: Path, path: Path) 
     warnings = session.export(tmp_path / path.name)
     assert f'"{second}" was edited, and so was the timeline' in warnings
     session.check(tmp_path / path.name)
-
-
-@pytest.mark.parametrize("which", ["timeline", "part"])
-@pytest.mark.parametrize("path", FILES)
-def test_renamed_and_deleted(blender: Any, tmp_path: Path, path: Path, which: str) -> None:
-    session = Session.open(blender, path)
-    names = list(session.parts())
-    renamed, deleted = names[0], names[1]
-    session.expect_untouched(*names)
-    for action in session.parts()[deleted].actions:
-        blender.data.actions.remove(action)
-    for action in session.parts()[renamed].actions:
-        action.name = action.name.replace(renamed, f"{renamed}_fast")
-    del session.truth[deleted]
-    session.truth[f"{renamed}_fast"] = session.truth.pop(renamed)
-    assert sorted(session.parts()) == sorted(session.truth)
-    session.assign("" if which == "timeline" else f"{renamed}_fast")
-    warnings = session.export(tmp_path / path.name)
-    if path.suffix != ".bin":
-        session.check(tmp_path / path.name)
-    else:  # which has types and no names, and a game that counts on each of them
-        assert f"kept as they were: {deleted}" in warnings
-        assert len(Session.open(blender, tmp_path / path.name).parts()) == len(names)
 
 
 def test_characters_of_one_file_are_edited_by_themselves(blender: Any, tmp_path: Path, corpus: Path) -> None:

@@ -117,6 +117,14 @@ def again_and_again(value: dict[str, Any]) -> None:
     ]
 
 
+def no_texture(value: dict[str, Any]) -> None:
+    value["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {}}}]
+    value["textures"] = [{"source": 0}]
+    value["images"] = [{"uri": "data:image/png;base64,AAAA"}]
+    for mesh in value["meshes"]:
+        mesh["primitives"][0]["material"] = 0
+
+
 SPOILED = {
     "sparse": (nowhere, "no bytes"),
     "again": (again_and_again, "too many"),
@@ -131,6 +139,8 @@ SPOILED = {
     "infinite": (lambda value: value["nodes"][0].update(scale=[1, 1, 10**400]), "scale"),
     "index": (lambda value: value["skins"][0].update(joints=[2, 77]), "joints"),
     "binds": (lambda value: value["accessors"][4].update(count=1), "matrices"),
+    "no sampler": (lambda value: value["animations"][0]["channels"][0].pop("sampler"), "sampler"),
+    "no texture": (no_texture, "index"),
     "keys": (lambda value: value["accessors"][6].update(count=1), "2 values for 1 keys"),
 }
 
@@ -532,6 +542,39 @@ def test_the_validator_finds_no_error(tmp_path: Path) -> None:
         (tmp_path / f"{number}_again.glb").write_bytes(written(read_scene(data)))
     for report in validate(sorted(tmp_path.glob("*.gl*"))):
         assert report["errors"] == 0, (report["file"], report["messages"])
+
+
+def test_views_say_what_they_are_for_or_nothing() -> None:
+    """The targets of OpenGL for vertices and indices; pictures, keys and matrices have none."""
+    found = content(written(made.everything()))
+    targets = {view.get("target", 0) for view in found["bufferViews"]}
+    assert targets == {0, 34962, 34963}
+    assert all("target" not in found["bufferViews"][image["bufferView"]] for image in found["images"])
+
+
+def test_the_summary_names_what_a_file_needs() -> None:
+    document = gltf.read(spoiled(lambda value: value.update(extensionsUsed=["KHR_lights_punctual", "EXT_other"])))
+    lines = FORMATS["gltf"].summary(document)
+    assert "extensionsUsed: KHR_lights_punctual, EXT_other" in lines
+    assert not any(line.startswith("extensionsRequired") for line in lines)
+
+
+def test_a_camera_on_a_node_with_a_mesh_gets_a_node_of_its_own() -> None:
+    def add(value: dict[str, Any]) -> None:
+        value["cameras"] = [{"type": "perspective", "perspective": {"yfov": 0.5, "znear": 0.1}}]
+        next(node for node in value["nodes"] if "mesh" in node)["camera"] = 0
+
+    scene = read_scene(spoiled(add))
+    camera = next(node for node in scene.nodes if node.camera == 0)
+    assert camera.mesh < 0 and not np.allclose(camera.transform.rotation, (1, 0, 0, 0))
+    assert any(node.mesh >= 0 for node in scene.nodes)
+
+
+def test_a_rig_without_size_is_written() -> None:
+    """A scale of 0 has no inverse; the best there is will do."""
+    scene = made.everything()
+    scene.nodes[0].armature.bones[0].bind = np.zeros((4, 4), np.float32)  # type: ignore[union-attr]
+    assert read_scene(written(scene)).meshes
 
 
 def test_the_table_has_it_but_the_menus_do_not() -> None:

@@ -45,3 +45,10 @@ def test_longer_ones_stay_and_others_move() -> None:
     assert in_file(layout) == [(1, 60), (61, 105), (106, 141)]
     assert [(piece.first, piece.last, piece.shift) for piece in layout.pieces] == [(0, 40, 0), (40, 104, 21)]
     assert (layout.moved(40), layout.moved(40, starts=True), layout.moved(41)) == (40, 61, 62)
+
+
+def test_what_is_behind_a_part_that_grew_starts_on_the_next_frame() -> None:
+    """Where nothing shares its last frame, no frame is written twice and none is missing."""
+    layout = laid({1: (40, 94)}, "MOVE")
+    assert in_file(layout) == [(1, 40), (40, 94), (95, 114)]
+    assert [(piece.first, piece.last, piece.shift) for piece in layout.pieces] == [(0, 84, 0), (85, 104, 10)]

@@ -50,6 +50,8 @@ class ActionBuilder:
             role = "TIMELINE" if self.scene.clips or parts_of_one else "ACTION"
             made += self._actions(self.name, whole, timeline.markers, role, assign=True)
             self._remember_timeline(made, whole)
+        elif self.objects and any(clip.tracks is None for clip in self.scene.clips):
+            made.append(self._still_timeline())
         for place, clip in enumerate(self.scene.clips):
             if clip.tracks is None:
                 curves += 10 * len(whole.tracks or {})
@@ -60,13 +62,26 @@ class ActionBuilder:
                 tracks, role = self._blender_tracks(clip.tracks), "ACTION"
             cut = neutral.Clip(clip.name, clip.first, clip.last, tracks)
             parts = self._actions(clip.name, cut, clip.markers, role, assign=not made)
-            if not parts and curves > MOST_CURVES:
+            if not parts and clip.tracks is None and (curves > MOST_CURVES or not whole.tracks):
                 parts = [_new_action(clip.name, cut, clip.markers, role)]
             for action in parts:
                 self._remember(action, cut, place)
                 properties.apply(action, clip.settings)
             made += parts
         return made
+
+    def _still_timeline(self) -> bpy.types.Action:
+        """Of a file that names frames in which nothing moves: the names are parts of a timeline without keys."""
+        named = [clip for clip in self.scene.clips if clip.tracks is None]
+        whole = neutral.Clip("", min(clip.first for clip in named), max(clip.last for clip in named), {})
+        action = _new_action(self.name, whole, [], "TIMELINE")
+        action.use_frame_range = True
+        action.frame_start, action.frame_end = whole.first, whole.last
+        owner = self.objects[0]
+        compat.assign_action(owner, action, compat.ActionCurves(action, owner).slot)
+        owner.retro_meshes.timeline = action
+        self._remember_timeline([action], whole)
+        return action
 
     def _remember_timeline(self, made: list[bpy.types.Action], clip: neutral.Clip) -> None:
         """Whatever is assigned later, the objects know their timeline."""

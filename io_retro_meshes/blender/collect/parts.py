@@ -45,7 +45,8 @@ class TimelineParts:
         frames = part.frames
         if not self.plan.imported or part.role != "SEQUENCE" or not any(is_edited(action) for action in part.actions):
             return Edit(part, frames, None)
-        if not all(has_keys(action) for action in part.actions) or came_without_keys(part.actions[0]):
+        keyed = any(has_keys(owner.action) for owner in self.plan.base)
+        if not all(has_keys(action) for action in part.actions) or (keyed and came_without_keys(part.actions[0])):
             self.warnings.append(
                 f'The keys of "{part.name}" were left out: the timeline has too many for its parts to be edited by themselves'
             )

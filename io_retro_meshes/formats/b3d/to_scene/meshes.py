@@ -27,7 +27,7 @@ class Meshes:
         self.bad_triangles = 0
         self.turned: list[str] = []  # meshes with normals that point into them
 
-    def mesh(self, chunk: b3d.Mesh, name: str, mirrored: bool = False) -> Mesh:
+    def mesh(self, chunk: b3d.Mesh, name: str, mirrored: bool) -> Mesh:
         """`mirrored`: whether the node is mirrored in the world."""
         vertices = _all_vertices(b3d.of_kind(chunk.chunks, b3d.Vertices))
         positions = np.array(finite(axes.vectors_to_scene(vertices.positions)), np.float32)

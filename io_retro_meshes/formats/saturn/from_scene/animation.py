@@ -173,23 +173,35 @@ class AnimationMerger:
             around = min(first, math.floor(timeline.first)), max(last, math.ceil(timeline.last))
             self.bones = self.bone_keys.merged(self.bones, timeline, around)
         known, new = self._sort(clips)
-        missing = []
+        # Whoever exports all animations has deleted those that do not come. The game counts those outside: they stay.
+        deletes = bool(known) and self.options.animation in ("AUTO", "ACTIONS")
+        missing: dict[bool, list[str]] = {False: [], True: []}  # by whether they are gone
         for index, definition in enumerate(self.original.animation.definitions):
             if index in known:
                 self._keep(index, definition, known[index])
             elif definition.external and self.options.external == "NONE":
                 continue
+            elif deletes and not definition.external:
+                missing[True].append(definition.name)
             else:
                 self._append(definition, self.outside.get(index, self.chunks.get(index)), index)
                 if not definition.external or index in self.outside:
-                    missing.append(definition.name)
-        if missing:
-            self.warnings.append(
-                f"No action came for these animations of the file, which were kept as they were: {', '.join(missing)}."
-            )
+                    missing[False].append(definition.name)
+        self._warn_of_missing(missing[False], missing[True])
         for clip in new:
             self._add(clip)
         return self._result()
+
+    def _warn_of_missing(self, kept: list[str], gone: list[str]) -> None:
+        if kept:
+            self.warnings.append(
+                f"No action came for these animations of the file, which were kept as they were: {', '.join(kept)}."
+            )
+        if gone:
+            self.warnings.append(
+                f"These animations have no action any more and are gone from the file: {', '.join(gone)}. Those behind them "
+                "have other numbers now; undo the deletion if a game counts on them."
+            )
 
     def _range(self) -> tuple[int, int]:
         """The frames of the character's own timeline."""
