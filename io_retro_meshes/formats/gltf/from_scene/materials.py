@@ -8,12 +8,13 @@ first entries of `textures` are one for each primitive, in the order of the tree
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ....scene import Material, Scene, TextureLayer, maths
+from ....pictures.decode import PictureError
+from ....scene import Image, Material, Scene, TextureLayer, maths
 from .. import extras
 from ..document import (
     CLAMP_TO_EDGE,
@@ -27,6 +28,7 @@ from ..document import (
     UNLIT,
     Json,
 )
+from .baking import NO_PIXELS, Baked, Decoded, bake, is_one_of
 from .buffers import Buffer
 from .pictures import Pictures, image_flags
 
@@ -44,6 +46,7 @@ class Surface:
     material: Material | None = None
     uv_sets: int = 0  # that it looks up
     baked: list[TextureLayer] = field(default_factory=list)  # layers whose coordinates are one more set each, already moved
+    look: Baked | None = None  # of several textures, or of a blend that glTF has not
 
 
 class Materials:
@@ -54,6 +57,8 @@ class Materials:
         self.extensions = extensions
         self.made: list[Json] = []
         self.known: dict[tuple[int, int], Surface] = {}  # materials without a texture for the colour
+        self.looks: dict[int, Baked | None] = {}
+        self.decoded: Decoded = {}
         self.samplers: list[Json] = []
         self.base: list[Json | None] = []  # the texture of each primitive
         self.others: list[Json] = []
@@ -72,11 +77,27 @@ class Materials:
             return self.known[index, uv_sets]
         material = self.scene.materials[index]
         used = [layer.uv + 1 for layer in material.layers if layer is _main_layer(material) or layer.use in PLACES]
-        surface = Surface(len(self.made), material, max([uv_sets, *used]))
+        surface = Surface(len(self.made), material, max([uv_sets, *used]), look=self.look(index))
         self.made.append(self.material(surface))
         if self.base[-1] is None and not self.add_slot(self.made[-1], uv_sets):
             self.known[index, uv_sets] = surface
         return surface
+
+    def look(self, index: int) -> Baked | None:
+        """What its textures and its blend are together. Where they cannot be had, the main texture is shown alone."""
+        if index not in self.looks and self.mode != "NONE":
+            material = self.scene.materials[index]
+            self.looks[index] = None
+            try:
+                self.looks[index] = found = bake(material, self.scene.images, _main_layer(material), self.decoded)
+            except (PictureError, OSError) as error:
+                reason = str(error) if isinstance(error, PictureError) else error.strerror
+                self.scene.warnings.append(f'The material "{material.name}": its textures are not one picture: {reason}.')
+                return None
+            if found is not None and found.inside:
+                picture = Image(f"{material.name} baked.png", pixels=found.pixels)
+                found.source = self.pictures.add(picture, False, material.name)
+        return self.looks.get(index)
 
     def skip(self) -> None:
         """A surface without faces has no primitive, and in Luanti a slot all the same."""
@@ -124,8 +145,9 @@ class Materials:
     def material(self, surface: Surface) -> Json:
         material = surface.material
         assert material is not None
-        red, green, blue = _linear(material.color[:3])
-        alpha = float(np.clip(np.nan_to_num(material.color[3]), 0, 1))
+        color = material.color if surface.look is None else surface.look.factor(material)
+        red, green, blue = _linear(color[:3])
+        alpha = float(np.clip(np.nan_to_num(color[3]), 0, 1))
         pbr: Json = {
             "baseColorFactor": [red, green, blue, alpha],
             "metallicFactor": _unit(material.metallic),
@@ -141,10 +163,11 @@ class Materials:
             made["doubleSided"] = True
         self.set_light(made, material)
         left = self.set_textures(made, pbr, surface)
-        self.warn(material)
+        self.warn(surface)
         extras.pack(
             made,
             material.settings,
+            color=None if surface.look is None else material.color,
             blend=material.blend if material.blend in ("ADD", "MULTIPLY") else None,
             vertex_colors=material.vertex_colors,  # also where the mesh has none
             flat=material.flat,
@@ -175,10 +198,14 @@ class Materials:
             made["extensions"] = found
             self.extensions |= set(found)
 
-    def warn(self, material: Material) -> None:
+    def warn(self, surface: Surface) -> None:
+        material, look = surface.material, surface.look
+        assert material is not None
+        stages = {layer.blend for layer in look.inside} if look is not None else set()
         reasons = {
-            "adds its color to what is behind it; it is blended": material.blend == "ADD",
-            "multiplies what is behind it; it is blended": material.blend == "MULTIPLY",
+            "adds its color to what is behind it; it is blended by its brightness": material.blend == "ADD",
+            "multiplies what is behind it; it is blended by its darkness": material.blend == "MULTIPLY",
+            "has stages after the vertices' colors; they are multiplied last": material.vertex_colors and stages - {"MULTIPLY"},
             "is drawn as lines; its faces are filled": material.wireframe,
             "has every other pixel missing; all of them are drawn": material.stipple,
         }
@@ -192,22 +219,41 @@ class Materials:
         """Returns the layers that the file cannot say, for the extras."""
         material = surface.material
         assert material is not None
-        main = _main_layer(material)
+        main, look = _main_layer(material), surface.look or Baked(None, NO_PIXELS)
+        lights = [layer for layer, _ in look.light]
+        if look.inside:
+            self.use_baked(pbr, surface)
         left: list[Json] = []
         for place, layer in enumerate(material.layers):
             if not 0 <= layer.image < len(self.scene.images):
                 continue
             name = PLACES.get(layer.use, "") if layer.mapping == "UV" else ""
-            fits = layer is main or (name and name not in made)
+            kept = is_one_of(layer, [*look.inside, *lights])
+            fits = not kept and (layer is main or (name and name not in made))
             if fits and (self.use_main(pbr, layer, surface) if layer is main else self.use(made, name, layer, surface)):
                 continue
             left.append(self.describe(layer, place))
-            if layer.blend != "OFF" and not fits:
-                self.scene.warnings.append(
-                    f'The material "{material.name}": the texture "{self.scene.images[layer.image].name}" '
-                    f"({layer.use.lower()}, {layer.blend.lower().replace('_', ' ')}) has no place in glTF and was left out."
-                )
+            if kept:
+                self.pictures.number(layer.image, False, material.name)  # for the way back
+            if layer.blend != "OFF" and not fits and not is_one_of(layer, look.inside):
+                self.warn_layer(material, layer, is_one_of(layer, lights))
         return left
+
+    def warn_layer(self, material: Material, layer: TextureLayer, light: bool) -> None:
+        what = "is shown at the vertices only: glTF has no place for it." if light else "has no place in glTF and was left out."
+        self.scene.warnings.append(
+            f'The material "{material.name}": the texture "{self.scene.images[layer.image].name}" '
+            f"({layer.use.lower()}, {layer.blend.lower().replace('_', ' ')}) {what}"
+        )
+
+    def use_baked(self, pbr: Json, surface: Surface) -> None:
+        """The picture that was made of several textures. What it was made of is described beside it."""
+        look = surface.look
+        assert look is not None and look.layer is not None
+        layer = replace(look.layer, blend="MULTIPLY", settings={})
+        self.base[-1] = self.texture(layer, look.source)
+        pbr["baseColorTexture"] = self.info(layer, surface, len(self.base) - 1)
+        extras.pack(pbr["baseColorTexture"], baked=True)
 
     def use_main(self, pbr: Json, layer: TextureLayer, surface: Surface) -> bool:
         material = surface.material
@@ -219,12 +265,7 @@ class Materials:
             return False
         self.base[-1] = self.texture(layer, source)
         pbr["baseColorTexture"] = self.info(layer, surface, len(self.base) - 1)
-        if layer.blend == "MULTIPLY_2X":
-            doubled = [2 * value for value in pbr["baseColorFactor"][:3]]
-            pbr["baseColorFactor"][:3] = [min(value, 1.0) for value in doubled]
-            if max(doubled) > 1:
-                self.scene.warnings.append(f'The material "{material.name}" doubles its texture: glTF shows it darker.')
-        elif layer.blend in ("ADD", "DOT3"):
+        if layer.blend != "MULTIPLY" and self.mode != "NONE":  # it could not be baked
             self.scene.warnings.append(f'The material "{material.name}": its texture is multiplied: glTF has nothing else.')
         return True
 

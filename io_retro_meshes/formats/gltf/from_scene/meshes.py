@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ....scene import Floats, Ints, Layer, Material, Mesh, Scene, Skin, TextureLayer, maths, surfaces
+from ....pictures.stages import layer_uvs
+from ....scene import Floats, Ints, Layer, Material, Mesh, Scene, Skin, maths, surfaces
 from .. import axes, extras
 from ..document import ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, LINES, POINTS, Json
+from .baking import Baked, light_of
 from .buffers import Buffer
 from .materials import Materials, Surface
 
@@ -113,7 +115,11 @@ class _Primitives:
         """rows None: all vertices."""
         surface = self.materials.surface(material, len(self.mesh.uvs))
         attributes = self.attributes(rows, surface)
+        look = surface.look
+        if look is not None and look.light and indices is not None:
+            attributes |= lit(attributes, look, indices)
         made: Json = {"attributes": {name: self.add(name, values) for name, values in attributes.items()}}
+        extras.pack(made, lit=look is not None and bool(look.light))
         if indices is not None:
             count = len(attributes["POSITION"])
             kind = "<u2" if count < 65535 else "<u4"  # the greatest number of a kind has a meaning of its own
@@ -215,13 +221,6 @@ def _shading(mesh: Mesh, scene: Scene) -> Layer:
     return Layer("normal", shown.astype(np.float32), "CORNER")
 
 
-def layer_uvs(layer: TextureLayer, uvs: Array) -> Array:
-    """Coordinates as a texture layer turns and moves them."""
-    cosine, sine = np.cos(layer.rotation), np.sin(layer.rotation)
-    around = uvs @ np.array([[cosine, sine], [-sine, cosine]])
-    return around * np.array(layer.scale) + np.array(layer.offset)
-
-
 def colors_to_file(values: Array, material: Material | None) -> Array:
     """Linear, with as much precision as gives the same sRGB values back. Without a material, all of them."""
     exact = values.dtype != np.uint8
@@ -232,6 +231,18 @@ def colors_to_file(values: Array, material: Material | None) -> Array:
     if material is not None and not material.vertex_alpha and material.blend != "OPAQUE":
         rgba[:, 3] = 1
     return np.ascontiguousarray(rgba, "<f4") if exact else np.rint(rgba * 65535).astype("<u2")
+
+
+def lit(attributes: dict[str, Array], look: Baked, indices: Ints) -> dict[str, Array]:
+    """COLOR_0 with the light in it. The colours themselves, where there are any, are kept for the way back."""
+    uvs = [axes.flip_v(values) for name, values in attributes.items() if name.startswith("TEXCOORD_")]
+    light = maths.srgb_to_linear(light_of(look, uvs, indices))
+    colors = attributes.get("COLOR_0")
+    if colors is None:
+        return {"COLOR_0": np.ascontiguousarray(np.c_[light, np.ones(len(light))], "<f4")}
+    shown = colors.astype(np.float64) / (65535 if colors.dtype == "<u2" else 1)
+    shown[:, :3] *= light
+    return {"COLOR_0": np.ascontiguousarray(shown, "<f4"), "_COLOR_0": colors}
 
 
 def joint_table(skin: Skin, count: int, bones: int) -> tuple[Array, Array, int]:

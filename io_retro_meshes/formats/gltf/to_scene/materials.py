@@ -125,6 +125,8 @@ class Materials:
         made.vertex_colors |= own.values.get("vertex_colors") is True
         made.flat, made.stipple, made.wireframe = (own.values.get(name) is True for name in ("flat", "stipple", "wireframe"))
         made.graph = own.text("graph") if own.values.get("graph") == "bogle" else ""
+        if "color" in own:
+            made.color = np.array(own.numbers("color", 4, (1, 1, 1, 1)), np.float32)
         for layer in own.parts("layers"):
             place = layer.integer("place", len(made.layers))
             made.layers.insert(place, self.described(layer))
@@ -155,6 +157,8 @@ class Materials:
         if name not in owner:
             return False
         info = owner.part(name)
+        if extras.unpack(info).values.get("baked") is True:
+            return False  # what it was made of is described
         number = info.index("index", len(self.textures))
         if number < 0:
             raise info.bad("index", "missing")

@@ -132,7 +132,8 @@ class Meshes:
         if positions is None:
             self.scene.warnings.append(f"{primitive.place} has no positions; it was left out.")
             return None
-        shown = values("COLOR_0", 3, 4)
+        lit = extras.unpack(primitive).values.get("lit") is True  # COLOR_0 has a light map in it
+        shown = None if lit else values("COLOR_0", 3, 4)
         kept = [shown if shown is not None else values("_COLOR_0", 3, 4)]
         kept += [values(f"{name}_{number}", 3, 4) for number in range(1, MOST_SETS) for name in ("COLOR", "_COLOR")]
         made = Block(
