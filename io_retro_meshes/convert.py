@@ -43,8 +43,7 @@ def convert(
         scene = _load(reader, source, chosen)
         pictures = _find_pictures(scene, source.parent, chosen, texture_folders)
         target.parent.mkdir(parents=True, exist_ok=True)
-        # Pictures that were in the one file, or beside it, are to be found beside the other.
-        wanted = make(writer.ExportOptions, {"textures": "COPY", "name": target.name, **exporting})
+        wanted = make(writer.ExportOptions, {"name": target.name, **exporting})
         warnings = _save(writer, target, scene, pictures, wanted, source.stem)
         return [*warnings, *(reader.frames_in_seconds(scene) if writer.seconds and wanted.animation != "NONE" else ())]
 

@@ -38,8 +38,8 @@ def convert(source: Path, reader: AnyFormat | None, target: Path, to: str, optio
         foreign.INPUTS[source.suffix.lower()](str(source))
         warnings = []
     target.parent.mkdir(parents=True, exist_ok=True)
-    if writer is not None:  # a model that was embedded in one file is to find its textures beside the other
-        return warnings + files.export_file(bpy.context, writer, target, **{"textures": "COPY", **exporting})
+    if writer is not None:
+        return warnings + files.export_file(bpy.context, writer, target, **exporting)
     lost = foreign.losses(to)
     _export_whole(target, foreign.OUTPUTS[to])
     return warnings + lost

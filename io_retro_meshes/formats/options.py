@@ -327,12 +327,17 @@ class ExportOptions:
         needs=("animation", ("AUTO", "ACTIONS", "ACTIVE", "SCENE")),
     )
     textures: str = option(
-        "BASENAME",
+        "AUTO",
         "Textures",
         "How textures are named in the file",
         panel="Textures",
         items=(
-            ("BASENAME", "File Name", "Only the name: the engine looks beside the model"),
+            (
+                "AUTO",
+                "Automatic",
+                "Pictures beside or below the exported file are named as they lie; all others are copied there",
+            ),
+            ("BASENAME", "File Name", "Only the name: pictures that are not beside the model will not be found"),
             ("RELATIVE", "Relative Path", "The path from the exported file to the picture"),
             ("COPY", "Copy", "Only the name, and the picture is copied beside the exported file"),
             ("NONE", "None", "No textures at all"),

@@ -40,21 +40,37 @@ def place_textures(
     homeless: list[str] = []
     troubles: dict[str, list[str]] = {}
     for image, picture in zip(scene.images, pictures, strict=True):
-        name = base_name(image.name)
-        if mode == "COPY":
+        beside = _beside(image, path, format) if mode == "AUTO" else ""
+        if beside:
+            image.name = beside
+        elif mode in ("AUTO", "COPY"):
             image.name = _copied(image, picture, shelf, format, troubles)
-            continue
-        if not image.path and image.pixels is None:
-            homeless.append(name)
-        elif mode == "RELATIVE" and image.path:
-            name = _relative(image.path, path.parent) or name
-        image.name = _with_extension(name, format)
+        else:
+            name = base_name(image.name)
+            homeless += [] if image.path or image.pixels is not None else [name]
+            named = _relative(image.path, path.parent) if mode == "RELATIVE" and image.path else ""
+            image.name = _with_extension(named or name, format)
     if homeless:
         scene.warnings.append(
             f"These textures have no file on disk: {', '.join(homeless)}. Choose Textures: Copy to save them with the model"
         )
     scene.warnings += [f"These textures {trouble}: {', '.join(names)}" for trouble, names in troubles.items()]
     return shelf.write
+
+
+def _beside(image: Image, path: Path, format: PictureRules) -> str:
+    """The name of a picture that the engine finds where it is; nothing for one that has to be copied.
+
+    A name that an imported file had stays as it was spelled, while it leads to the picture.
+    """
+    baked = (image.mask_black or image.mean_alpha) and not format.masks
+    if not image.path or baked or format.texture_folder or format.texture_extension:
+        return ""
+    try:
+        found = Path(image.path).resolve().relative_to(path.parent.resolve()).as_posix()
+    except (OSError, RuntimeError, ValueError):  # elsewhere, or a loop of links
+        return ""
+    return image.name if image.name.replace("\\", "/").casefold() == found.casefold() else found
 
 
 def _copied(image: Image, picture: Picture, shelf: Shelf, format: PictureRules, troubles: dict[str, list[str]]) -> str:
