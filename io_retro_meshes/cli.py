@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,10 @@ from .batch.kinds import format_of, outputs
 from .batch.plan import Plan, make_target
 from .batch.record import version
 from .batch.report import wants_thumbnails
+from .batch.run import Run
 from .batch.session import Manner
 from .batch.session import convert as convert_all
-from .formats import FormatError
+from .formats import MENU_FORMATS, FormatError
 
 # ------------------------------------------------------------------------------------------------------------- convert
 
@@ -159,7 +161,26 @@ def info(arguments: argparse.Namespace) -> int:
     return report(arguments, info_of, lambda entry: f"{entry['label']}, {entry['bytes']:,} bytes")
 
 
+def losses_of(arguments: argparse.Namespace, path: Path) -> dict[str, Any]:
+    """What a conversion would lose or refuse, by format: its own warnings. What it writes is thrown away."""
+    found: dict[str, Any] = {"file": str(path), "lost": {}}
+    options = dict(choices.split(text) for text in arguments.option)
+    for to in arguments.formats:
+        with tempfile.TemporaryDirectory() as folder:
+            plan = Plan([str(path)], folder, to, options=options)
+            (result,) = Run(plan.jobs(), 1, arguments.timeout).results()
+        found["lost"][to] = result.warnings
+        if result.failed:
+            found["error"] = "; ".join(filter(None, (found.get("error"), f"{to}: {result.error}")))
+    found["warnings"] = [f"{to}: {text}" for to, lost in found["lost"].items() for text in lost]
+    return found
+
+
 def check(arguments: argparse.Namespace) -> int:
+    if arguments.formats:
+        return report(
+            arguments, lambda path: losses_of(arguments, path), lambda entry: f"{len(entry['warnings']) or 'no'} warnings"
+        )
     return report(arguments, check_of, lambda entry: "ok, written back byte for byte")
 
 
@@ -190,6 +211,17 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument("files", nargs="+", metavar="FILE")
         one.add_argument("--json", action="store_true", help="for programs to read")
         one.set_defaults(run=run)
+    one.add_argument(
+        "--for",
+        dest="formats",
+        action="append",
+        default=[],
+        choices=list(MENU_FORMATS),
+        metavar="FORMAT",
+        help="say instead what is lost when the file, or scene, becomes this; may be given several times",
+    )
+    one.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of that format")
+    one.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds each may take (0: any)")
     one = commands.add_parser("assets", help="make an asset library for Blender out of files and folders")
     one.add_argument("inputs", nargs="+", metavar="IN", help="models, and folders of them: each inner folder is a catalog")
     one.add_argument("-o", "--output", required=True, metavar="OUT.blend", help="the library")

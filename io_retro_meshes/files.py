@@ -68,16 +68,24 @@ def _read_beside(format: AnyFormat, paths: list[Path]) -> tuple[list[Any], list[
 
 
 @np.errstate(all="ignore")
+def file_contents(
+    format: AnyFormat, path: Path, scene: Scene, options: ExportOptions
+) -> tuple[list[tuple[Path, bytes]], list[str]]:
+    """What to write for a scene that is prepared for the format, the model last, and the warnings about it."""
+    document = format.from_scene(scene, options)
+    files = [*format.companion_files(path, document), (path, format.write(document))]
+    return files, [*scene.warnings, *(warning for warning in document.warnings if warning not in scene.warnings)]
+
+
 def save_scene(
     format: AnyFormat, path: Path, scene: Scene, options: ExportOptions, copy_pictures: Callable[[], list[str]]
 ) -> list[str]:
     """Writes a scene that is prepared for the format, then its pictures, and returns all warnings there are by then."""
-    document = format.from_scene(scene, options)
-    files = [*format.companion_files(path, document), (path, format.write(document))]
+    files, warnings = file_contents(format, path, scene, options)
     with commit():  # what belongs together is written to the end, even if the program is to stop
         for target, data in files:
             if target.parent != path.parent:  # a folder beside the file; that of the file itself must be there
                 target.parent.mkdir(exist_ok=True)
             write_atomically(target, data)
         copied = copy_pictures()
-    return [*scene.warnings, *(warning for warning in document.warnings if warning not in scene.warnings), *copied]
+    return [*warnings, *copied]

@@ -13,8 +13,8 @@ import numpy as np
 from mathutils import Vector
 
 from .. import scene as neutral
+from ..files import file_contents, load_scene, save_scene
 from ..files import format_of as format_of
-from ..files import load_scene, save_scene
 from ..formats import AnyFormat
 from ..formats.options import WindowOptions, make
 from ..pictures.place import place_textures
@@ -166,3 +166,12 @@ def export_file(context: bpy.types.Context, format: AnyFormat, path: Path, **opt
     scene, images = collect(context, chosen, format)
     pictures = [BlenderPicture(image) for image in images]
     return save_scene(format, path, scene, chosen, place_textures(scene, pictures, path, chosen.textures, format))
+
+
+@np.errstate(all="ignore")
+def check_export(context: bpy.types.Context, format: AnyFormat, path: Path, **options: Any) -> list[str]:
+    """The warnings that `export_file` would give. Everything is done but for the writing; raises what it would raise."""
+    chosen = make(format.ExportOptions, options)
+    scene, images = collect(context, chosen, format)
+    place_textures(scene, [BlenderPicture(image) for image in images], path, chosen.textures, format)
+    return file_contents(format, path, scene, chosen)[1]

@@ -61,7 +61,7 @@ def place_textures(
 def _beside(image: Image, path: Path, format: PictureRules) -> str:
     """The name of a picture that the engine finds where it is; nothing for one that has to be copied.
 
-    A name that an imported file had stays as it was spelled, while it leads to the picture.
+    A name that an imported file had stays as it was spelled, while it leads to the picture or to its stand-in of another kind.
     """
     baked = (image.mask_black or image.mean_alpha) and not format.masks
     if not image.path or baked or format.texture_folder or format.texture_extension:
@@ -70,7 +70,10 @@ def _beside(image: Image, path: Path, format: PictureRules) -> str:
         found = Path(image.path).resolve().relative_to(path.parent.resolve()).as_posix()
     except (OSError, RuntimeError, ValueError):  # elsewhere, or a loop of links
         return ""
-    return image.name if image.name.replace("\\", "/").casefold() == found.casefold() else found
+    if image.name.replace("\\", "/").casefold() == found.casefold():
+        return image.name
+    own, given = PurePath(found), base_name(image.name)
+    return (own.parent / given).as_posix() if PurePath(given).stem.casefold() == own.stem.casefold() else found
 
 
 def _copied(image: Image, picture: Picture, shelf: Shelf, format: PictureRules, troubles: dict[str, list[str]]) -> str:

@@ -10,7 +10,7 @@ import bpy
 
 from ..blender import compat, properties
 from ..formats import MENU_FORMATS, AnyFormat
-from . import importing, operators, panels, player, preferences, uber
+from . import check, importing, operators, panels, player, preferences, uber
 
 PRESETS = str(Path(__file__).parent.parent)  # the folder that has `presets` in it
 
@@ -56,6 +56,7 @@ def _draw_import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
 
 def _draw_export_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
     _draw_menu(menu, context, "export_scene")
+    menu.layout.operator("export_scene.retro_check", text="Check for Retro Meshes…")
 
 
 def _command_line(arguments: list[str]) -> int:
@@ -75,6 +76,7 @@ def register() -> None:
     classes = [
         *operators.operator_classes(),
         *importing.CLASSES,
+        *check.CLASSES,
         *uber.CLASSES,
         *panels.panel_classes(),
         *player.CLASSES,
@@ -83,6 +85,7 @@ def register() -> None:
     _registered.extend([*preferences.classes(), *classes])
     for cls in _registered:
         bpy.utils.register_class(cls)
+    check.register()
     bpy.types.TOPBAR_MT_file_import.append(_draw_import_menu)
     bpy.types.TOPBAR_MT_file_export.append(_draw_export_menu)
     compat.register_presets(PRESETS)
@@ -94,6 +97,7 @@ def unregister() -> None:
     compat.unregister_presets(PRESETS)
     bpy.types.TOPBAR_MT_file_export.remove(_draw_export_menu)
     bpy.types.TOPBAR_MT_file_import.remove(_draw_import_menu)
+    check.unregister()
     while _registered:
         cls = _registered.pop()
         if cls.is_registered:  # another copy of the add-on may have taken its place

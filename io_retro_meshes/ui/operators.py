@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any, ClassVar
@@ -116,6 +117,11 @@ class Exporter(Dialog, ExportHelper):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         begin_scale(self, context, "export")
         return ExportHelper.invoke(self, context, event)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        super().draw(context)
+        check = self.layout.operator("export_scene.retro_check", text="Check", icon="VIEWZOOM")
+        check.format, check.filepath, check.options = self.format.id, self.filepath, json.dumps(self.chosen())
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ..blender import files
