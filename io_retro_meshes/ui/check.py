@@ -140,6 +140,6 @@ def register() -> None:
 
 
 def unregister() -> None:
-    attached = bpy.types.WindowManager.bl_rna.properties.get("retro_check")
+    attached: Any = bpy.types.WindowManager.bl_rna.properties.get("retro_check")
     if RetroCheck.is_registered and attached is not None and attached.fixed_type == RetroCheck.bl_rna:
         del bpy.types.WindowManager.retro_check  # unless it is another copy's of the add-on by now
