@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
-import numpy as np
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # ------------------------------------------------------------------------------------------------------------- actions
 
@@ -112,7 +114,7 @@ def set_free_normals(mesh: bpy.types.Mesh, normals: np.ndarray, domain: str, def
     if not HAS_FREE_NORMALS or deformed:
         return False
     attribute = mesh.attributes.new("custom_normal", "FLOAT_VECTOR", domain)
-    attribute.data.foreach_set("vector", np.ascontiguousarray(normals, np.float32).reshape(-1))
+    attribute.data.foreach_set("vector", normals.astype("f4").reshape(-1))
     return True
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, dataclass_transform
+from typing import Any, Literal, NamedTuple, dataclass_transform
 
 Panel = Literal["Include", "Model", "Armature", "Animation", "Textures", "Scene"]
 Kind = Literal["BOOLEAN", "INT", "FLOAT", "STRING", "ENUM", "VECTOR"]
@@ -24,8 +24,7 @@ Item = tuple[str, str, str]
 _KEY = "option"
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """One field of an options or settings class, with its words."""
 
     name: str
@@ -60,13 +59,29 @@ def bit(of: str, value: int, label: str, description: str) -> Any:
 
 @dataclass_transform(frozen_default=True)
 def choices(kind: type[Any]) -> type[Any]:
-    """Makes a class of options: a frozen dataclass, without the methods that nobody calls, which take time to generate."""
-    return dataclass(frozen=True, repr=False, eq=False, match_args=False)(kind)
+    """Makes a class of options: a frozen dataclass. Its methods are written here: generating them takes registration long."""
+    made = settings(kind)
+    for name, method in (("__init__", _fill), ("__setattr__", _refuse), ("__delattr__", _refuse)):
+        setattr(made, name, method)
+    return made
+
+
+def _fill(chosen: Any, **values: Any) -> None:
+    """The constructor of a class of options: fields by name, the others as they are by default."""
+    unknown = values.keys() - type(chosen).__dataclass_fields__.keys()
+    if unknown:
+        raise TypeError(f"{type(chosen).__name__} has no option {', '.join(sorted(unknown))}")
+    chosen.__dict__.update(values)
+
+
+def _refuse(chosen: Any, name: str, *value: Any) -> None:
+    raise dataclasses.FrozenInstanceError(f"options do not change: cannot set {name}")
 
 
 @dataclass_transform()
 def settings(kind: type[Any]) -> type[Any]:
     """Makes a class of settings: a list of fields, of which no object is ever made."""
+    kind.__doc__ = kind.__doc__ or kind.__name__  # without one a signature is put together for it
     return dataclass(init=False, repr=False, eq=False, match_args=False)(kind)
 
 

@@ -22,10 +22,16 @@ import bpy
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # Blender runs this file by its path
 
 import io_retro_meshes
-from tests.bench import batch, meshes, saturn, small
+from tests.bench import batch, meshes, saturn, small, startup
 from tests.bench.timing import ROUNDS, Report
 
-SECTIONS = {"meshes": meshes.measure, "small": small.measure, "saturn": saturn.measure, "batch": batch.measure}
+SECTIONS = {
+    "meshes": meshes.measure,
+    "small": small.measure,
+    "saturn": saturn.measure,
+    "batch": batch.measure,
+    "startup": startup.measure,
+}
 
 
 def main() -> int:

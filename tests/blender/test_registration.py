@@ -49,6 +49,7 @@ def test_two_copies(blender: Any, addon: Any, tmp_path: Path, monkeypatch: pytes
 LAZY = """
 import os, sys
 import bpy
+had_numpy = "numpy" in sys.modules
 sys.path.insert(0, sys.argv[-1])
 import io_retro_meshes
 assert not [name for name in sys.modules if name.startswith("io_retro_meshes.")]
@@ -57,6 +58,7 @@ heavy = ("io_retro_meshes.scene", "io_retro_meshes.cli", "io_retro_meshes.batch"
 loaded = [name for name in sys.modules if name.startswith(heavy)]
 formats = [name for name in sys.modules if name.startswith("io_retro_meshes.formats.")]
 loaded += [name for name in formats if name.endswith((".read", ".document"))]
+loaded += ["numpy"] if "numpy" in sys.modules and not had_numpy else []
 print("loaded:", loaded, flush=True)
 os._exit(0)
 """

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from io_retro_meshes.formats import FORMATS, b3d
@@ -40,3 +42,14 @@ def test_defaults_are_allowed(kind: type) -> None:
 def test_toggles_are_the_bits_of_the_brush() -> None:
     toggles = {option.name: option.bit for option in options_of(b3d.settings["Material"]) if option.bit_of == "fx"}
     assert toggles == {"full_bright": 1, "vertex_colors": 2, "flat": 4, "no_fog": 8, "no_culling": 16, "force_alpha": 32}
+
+
+def test_options_do_not_change_and_know_their_names() -> None:
+    chosen = FORMATS["b3d"].ImportOptions(scale=2.0)
+    assert (chosen.scale, chosen.use_animation, dataclasses.replace(chosen, use_animation=False).scale) == (2.0, True, 2.0)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        chosen.scale = 3.0
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        del chosen.scale
+    with pytest.raises(TypeError, match="scael"):
+        FORMATS["b3d"].ImportOptions(scael=2.0)

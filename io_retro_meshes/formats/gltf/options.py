@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from .. import options
-from ..options import option
+from ..options import choices, option
 
 
-@dataclass(frozen=True)
+@choices
 class ImportOptions(options.ImportOptions):
     fps: float = option(
         0.0,
@@ -22,7 +21,7 @@ class ImportOptions(options.ImportOptions):
     )
 
 
-@dataclass(frozen=True)
+@choices
 class ExportOptions(options.ExportOptions):
     # The file's name: .gltf makes it JSON with a .bin beside it. Whoever knows the path gives it.
     name: str = "model.glb"
