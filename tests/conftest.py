@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +34,22 @@ def bpy_command(script: Path | str, *arguments: object) -> list[str]:
     else:
         start = [sys.executable, str(script)]
     return [*start, *map(str, arguments)]
+
+
+@contextlib.contextmanager
+def lease(path: Path) -> Iterator[Path]:
+    """A file that others wait for when they open it, for 45 seconds or until this is left. Only Linux has such leases."""
+    import fcntl  # not on Windows
+
+    path.touch()
+    before = signal.signal(signal.SIGIO, signal.SIG_IGN)  # sent when somebody opens it
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        yield path
+    finally:
+        os.close(descriptor)
+        signal.signal(signal.SIGIO, before)
 
 
 @pytest.fixture

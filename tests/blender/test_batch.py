@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import bpy_command
+from tests.conftest import bpy_command, lease
 
 ROOT = Path(__file__).resolve().parents[2]
 CLI = ROOT / "io_retro_meshes" / "cli.py"
@@ -29,7 +29,7 @@ FOX = ROOT / "examples" / "fox.b3d"
 ROUNDS = int(os.environ.get("RETRO_KILL_ROUNDS") or 2)  # of each signal through each door
 LIMIT = 120  # seconds for anything here
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="signals, /proc and pipes with names")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="signals, /proc and leases")
 
 
 def start(*arguments: object, door: list[str] | None = None, **more: Any) -> subprocess.Popen[str]:
@@ -94,10 +94,10 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def pipe(tmp_path: Path) -> Path:
-    """A model that is never there: whoever opens it waits for ever."""
-    os.mkfifo(tmp_path / "pipe.b3d")
-    return tmp_path / "pipe.b3d"
+def hanging(tmp_path: Path) -> Iterator[Path]:
+    """A model that whoever opens it waits for."""
+    with lease(tmp_path / "hanging.b3d") as path:
+        yield path
 
 
 # --------------------------------------------------------------------------------------------------------- interrupted
@@ -147,12 +147,12 @@ def catches(process: int, number: int) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 @pytest.mark.parametrize("door", doors())
-def test_signals_end_everything(opened: list[str], number: signal.Signals, models: Path, pipe: Path, tmp_path: Path) -> None:
+def test_signals_end_everything(opened: list[str], number: signal.Signals, models: Path, hanging: Path, tmp_path: Path) -> None:
     """At some moment of a run that would never end. The longest time to the end is printed, for whoever wants to know it."""
     slowest = 0.0
     for seed in range(ROUNDS):
         out = tmp_path / f"out{seed}"
-        process = start(models, pipe, "-o", out, "--to", "glb", "--jobs", 2, door=opened, cwd=ROOT)
+        process = start(models, hanging, "-o", out, "--to", "glb", "--jobs", 2, door=opened, cwd=ROOT)
         wait_for(lambda process=process: catches(process.pid, signal.SIGTERM))
         time.sleep(random.Random(f"{opened} {number} {seed}").uniform(0, 5))
         started = children(process.pid)
@@ -168,8 +168,8 @@ def test_signals_end_everything(opened: list[str], number: signal.Signals, model
     print(f"{ROUNDS} rounds, the slowest took {slowest:.2f} s to end")
 
 
-def test_a_hanging_file_does_not_keep_a_run_from_being_stopped(pipe: Path, tmp_path: Path) -> None:
-    process = start(pipe, "-o", tmp_path / "out", "--to", "glb")
+def test_a_hanging_file_does_not_keep_a_run_from_being_stopped(models: Path, hanging: Path, tmp_path: Path) -> None:
+    process = start(hanging, models / "fox00.b3d", "-o", tmp_path / "out", "--to", "glb", "--jobs", 1)
     wait_for(lambda: _blocked(process))
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=LIMIT)
@@ -179,27 +179,27 @@ def test_a_hanging_file_does_not_keep_a_run_from_being_stopped(pipe: Path, tmp_p
 # ------------------------------------------------------------------------------------------------- crash, time-out, space
 
 
-def test_a_crash_and_a_time_out_cost_one_file_each(models: Path, pipe: Path, tmp_path: Path) -> None:
+def test_a_crash_and_a_time_out_cost_one_file_each(models: Path, hanging: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     one = models / "fox00.b3d"
-    code, words = run(pipe, one, "-o", tmp_path / "out", "--jobs", 1, "--timeout", 9, "--to", "glb", "--report", report)
+    code, words = run(hanging, one, "-o", tmp_path / "out", "--jobs", 1, "--timeout", 9, "--to", "glb", "--report", report)
     slow, good = json.loads(report.read_text())["files"]
     assert code == 1 and (slow["status"], good["status"]) == ("timed out", "converted"), words
     assert "more than 9 seconds" in slow["error"] and good["peak_memory"] > 1 << 20
 
-    process = start(pipe, one, "-o", tmp_path / "out", "--jobs", 1, "--to", "glb", "--report", report)
+    process = start(hanging, one, "-o", tmp_path / "out", "--jobs", 1, "--to", "glb", "--report", report)
     os.kill(wait_for(lambda: _blocked(process)), signal.SIGKILL)
     words = process.communicate(timeout=LIMIT)[0]
     dead, good = json.loads(report.read_text())["files"]
     assert process.returncode == 1 and (dead["status"], good["status"]) == ("crashed", "converted"), words
-    assert "SIGKILL" in dead["error"] and words.count("pipe.b3d") == 2, "told again at the end"
+    assert "SIGKILL" in dead["error"] and words.count("hanging.b3d") == 2, "told again at the end"
 
 
 def _blocked(process: subprocess.Popen[str]) -> int:
-    """The worker that waits for the pipe."""
+    """The worker that waits for the file."""
     for child in children(process.pid):
         with contextlib.suppress(OSError):
-            if "wait_for_partner" in (Path("/proc") / str(child) / "wchan").read_text():
+            if "break_lease" in (Path("/proc") / str(child) / "wchan").read_text():
                 return child
     return 0
 

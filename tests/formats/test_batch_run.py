@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from io_retro_meshes import formats
+from tests.conftest import lease
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -52,12 +53,17 @@ def test_many_files_make_the_same_as_one(models: Path, tmp_path: Path) -> None:
     assert formats.bo3d.read(made).warnings == []
 
 
-def test_a_pipe_that_never_ends(models: Path, tmp_path: Path) -> None:
-    """The only file that hangs by itself: nobody writes to it."""
-    os.mkfifo(tmp_path / "pipe.b3d")
-    arguments = [tmp_path / "pipe.b3d", models, "-o", tmp_path / "out", "--to", "bo3d", "--jobs", 1, "--timeout", 2]
-    code, words = run(*arguments)
+@pytest.mark.skipif(sys.platform != "linux", reason="leases")
+def test_a_file_that_never_comes(models: Path, tmp_path: Path) -> None:
+    with lease(tmp_path / "hanging.b3d") as hanging:
+        code, words = run(hanging, models, "-o", tmp_path / "out", "--to", "bo3d", "--jobs", 1, "--timeout", 2)
     assert code == 1 and "40 converted, 1 failed" in words and words.count("more than 2 seconds") == 2, words
+
+
+def test_a_pipe_is_refused_at_once(models: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.b3d")
+    code, words = run(tmp_path / "pipe.b3d", models, "-o", tmp_path / "out", "--to", "bo3d", "--jobs", 1)
+    assert code == 1 and "40 converted, 1 failed" in words and words.count("It is a pipe") == 2, words
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
