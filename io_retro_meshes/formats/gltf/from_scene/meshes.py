@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ class _Primitives:
         self.tangents = (found[TANGENT], found[SIGN]) if TANGENT in found and SIGN in found else None
         layers = [layer for layer in (self.normals, *(self.tangents or ())) if layer is not None]
         self.vertices = surfaces.engine_vertices(mesh, [*layers, *mesh.uvs, *mesh.colors])
+        self.colors_of: dict[tuple[int, Any], Array] = {}  # by layer, and by what of them is shown
         self.weights: tuple[Array, Array] | None = None
         self.loose = False
         if skinned and mesh.skin is not None:
@@ -133,33 +135,51 @@ class _Primitives:
         return self.buffer.own(values, ARRAY_BUFFER, bounds=name == "POSITION", normalized=normalized)
 
     def attributes(self, rows: Ints | None, surface: Surface) -> dict[str, Array]:
-        source = self.vertices.source if rows is None else self.vertices.source[rows]
-        found = {"POSITION": _finite(axes.vectors_to_file(self.mesh.positions[source]))}
-        if self.normals is not None:
-            found["NORMAL"] = axes.vectors_to_file(_units(self.values(self.normals, rows)))
-        if self.tangents is not None:
-            found["TANGENT"] = _tangents(*(self.values(layer, rows) for layer in self.tangents))
-        uvs = [_finite(self.values(layer, rows)) for layer in self.mesh.uvs]
-        uvs += [np.zeros((len(source), 2), np.float32)] * (surface.uv_sets - len(uvs))
+        found = dict(self.common)
+        uvs = [*self.uvs]
+        uvs += [np.zeros((len(self.vertices.source), 2), np.float32)] * (surface.uv_sets - len(uvs))
         uvs += [layer_uvs(layer, uvs[layer.uv]) for layer in surface.baked]
-        found |= {f"TEXCOORD_{number}": _finite(axes.flip_v(each)) for number, each in enumerate(uvs)}
-        for number, layer in enumerate(self.mesh.colors):
+        for number, each in enumerate(uvs[len(self.uvs) :], len(self.uvs)):
+            found[f"TEXCOORD_{number}"] = _finite(axes.flip_v(each))
+        for number in range(len(self.mesh.colors)):
             shown = surface.material if number == 0 else None
             name = "COLOR_0" if shown is not None and (shown.vertex_colors or shown.vertex_alpha) else f"_COLOR_{number}"
-            found[name] = colors_to_file(self.values(layer, rows), shown if name == "COLOR_0" else None)
+            found[name] = self.colors(number, shown if name == "COLOR_0" else None)
+        return found if rows is None else {name: values[rows] for name, values in found.items()}
+
+    @cached_property
+    def uvs(self) -> list[Floats]:
+        return [_finite(self.values(layer)) for layer in self.mesh.uvs]
+
+    @cached_property
+    def common(self) -> dict[str, Array]:
+        """Of all vertices, what does not depend on the material. There may be thousands of surfaces: it is made once."""
+        source = self.vertices.source
+        found: dict[str, Array] = {"POSITION": _finite(axes.vectors_to_file(self.mesh.positions[source]))}
+        if self.normals is not None:
+            found["NORMAL"] = axes.vectors_to_file(_units(self.values(self.normals)))
+        if self.tangents is not None:
+            found["TANGENT"] = _tangents(*(self.values(layer) for layer in self.tangents))
+        found |= {f"TEXCOORD_{number}": _finite(axes.flip_v(each)) for number, each in enumerate(self.uvs)}
         if self.weights is not None:
             joints, weights = self.weights
             found |= {"JOINTS_0": joints[source], "WEIGHTS_0": weights[source]}
         return found
 
-    def values(self, layer: Layer, rows: Ints | None) -> Array:
+    def colors(self, number: int, material: Material | None) -> Array:
+        look = material and (material.vertex_colors, material.vertex_alpha, material.blend == "OPAQUE")
+        if (number, look) not in self.colors_of:
+            self.colors_of[number, look] = colors_to_file(self.values(self.mesh.colors[number]), material)
+        return self.colors_of[number, look]
+
+    def values(self, layer: Layer) -> Array:
         """A vertex of no corner has no value of a layer that is by corner: it gets zero."""
         values = self.vertices.values(layer)
         if layer.domain == "CORNER":
             nowhere = self.vertices.corner < 0
             if nowhere.any():
                 values = np.where(nowhere.reshape(-1, *[1] * (values.ndim - 1)), np.zeros((), values.dtype), values)
-        return values if rows is None else values[rows]
+        return values
 
 
 def _slots(mesh: Mesh, corners: Ints) -> Iterator[tuple[int, Ints]]:
