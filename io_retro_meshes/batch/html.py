@@ -66,12 +66,15 @@ for (const head of heads) head.querySelector("button").addEventListener("click",
 function show() {
   const text = filter.value.toLowerCase();
   let count = 0;
+  const tally = {};
   for (const row of rows) {
     const hit = (!bad.checked || "bad" in row.dataset) && row.cells[1].textContent.toLowerCase().includes(text);
     row.hidden = !hit;
     count += hit;
+    if (hit) tally[row.cells[3].textContent] = (tally[row.cells[3].textContent] ?? 0) + 1;
   }
-  document.getElementById("count").textContent = count + " of " + rows.length;
+  const parts = Object.entries(tally).map(([status, number]) => number + " " + status);
+  document.getElementById("count").textContent = count + " of " + rows.length + (count ? ": " : "") + parts.join(", ");
 }
 filter.addEventListener("input", show);
 bad.addEventListener("change", show);

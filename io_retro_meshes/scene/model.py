@@ -61,12 +61,17 @@ class Transform:
     @classmethod
     def from_matrix(cls, matrix: npt.ArrayLike, tolerance: float = 1e-4) -> Transform:
         """Splits a matrix; one that has a shear goes into the prefix whole."""
-        given = np.asarray(matrix, np.float32)
-        plain = cls(*maths.decompose(given))
-        size = max(float(np.abs(given[:3, :3]).max()), 1e-12)
-        if np.abs(plain.matrix - given)[:3, :3].max() > tolerance * size:
-            return cls(prefix=given)
-        return plain
+        return cls.from_matrices(np.asarray(matrix, np.float32)[None], tolerance)[0]
+
+    @classmethod
+    def from_matrices(cls, given: Floats, tolerance: float = 1e-4) -> list[Transform]:
+        """Splits many at once: (n, 4, 4)."""
+        given = given.astype(np.float32, copy=False)
+        parts = maths.decompose(given)
+        apart = np.abs(maths.compose(*parts) - given)[:, :3, :3].max((1, 2))
+        size = np.maximum(np.abs(given[:, :3, :3]).max((1, 2)), 1e-12)
+        sheared = (apart > tolerance * size).tolist()
+        return [cls(prefix=given[i]) if sheared[i] else cls(*each) for i, each in enumerate(zip(*parts, strict=True))]
 
 
 def matrices(transforms: list[Transform]) -> Floats:

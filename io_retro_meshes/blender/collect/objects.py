@@ -39,7 +39,7 @@ class ObjectCollector:
         self.scene = neutral.Scene()
         self.objects: list[bpy.types.Object | None] = []  # by node; None for instances
         self.index: dict[bpy.types.Object, int] = {}
-        self.materials: list[bpy.types.Material] = []
+        self.materials: dict[bpy.types.Material, int] = {}  # those that are used, with their numbers
         self.pictures: list[bpy.types.Image] = []  # by image of the scene
         self.shared: dict[Any, int] = {}
         self._bone_places: dict[bpy.types.Object, dict[str, int]] = {}
@@ -55,6 +55,7 @@ class ObjectCollector:
         chosen = list(self.index)
         with self._without_armature_modifiers(chosen):
             depsgraph = self.context.evaluated_depsgraph_get()
+            self._place(depsgraph)
             for index in range(len(self.objects)):
                 self._fill(index, depsgraph)
         self._instances(self.context.evaluated_depsgraph_get())
@@ -63,18 +64,24 @@ class ObjectCollector:
 
     def _materials(self) -> None:
         images = ImageCollector(self.format.pixels)
-        self.scene.materials = [collect_material(source, images, self._uv_names(i)) for i, source in enumerate(self.materials)]
+        maps = self._uv_names()
+        self.scene.materials = [collect_material(source, images, maps.get(i, [])) for source, i in self.materials.items()]
         if self.options.textures == "NONE":
             for material in self.scene.materials:
                 material.layers = []
             return
         self.scene.images, self.pictures = images.images, images.sources
 
-    def _uv_names(self, material: int) -> list[str]:
-        """The UV maps of the meshes that use a material: those of the first that has most."""
-        users = {node.mesh for node in self.scene.nodes if node.mesh >= 0 and node.materials and material in node.materials}
-        meshes = [mesh for i, mesh in enumerate(self.scene.meshes) if i in users or material in mesh.materials]
-        return max(([layer.name for layer in mesh.uvs] for mesh in meshes), key=len, default=[])
+    def _uv_names(self) -> dict[int, list[str]]:
+        """The UV maps of the meshes that use each material: those of the first that has most."""
+        users = {(i, number): None for i, mesh in enumerate(self.scene.meshes) for number in mesh.materials}
+        users |= {(node.mesh, number): None for node in self.scene.nodes for number in node.materials or () if node.mesh >= 0}
+        found: dict[int, list[str]] = {}
+        for i, number in sorted(users):
+            uvs = self.scene.meshes[i].uvs
+            if len(uvs) > len(found.get(number, ())):
+                found[number] = [layer.name for layer in uvs]
+        return found
 
     # ------------------------------------------------------------------------------------------------- which objects
 
@@ -172,18 +179,32 @@ class ObjectCollector:
         rig = None if self.format.skin_space == "MESH" else self.rigs.get(self.objects[index])
         return index if rig is None else self.index[rig]
 
+    def _place(self, depsgraph: bpy.types.Depsgraph) -> None:
+        """Gives every node its parent and its place there; and armatures their bones, since things may hang on them."""
+        shown = [source.evaluated_get(depsgraph) for source in self.objects]
+        worlds = maths.bounded(np.array([source.matrix_world for source in shown], np.float32).reshape(-1, 4, 4))
+        above = np.tile(np.eye(4, dtype=np.float32), (len(shown), 1, 1))
+        rests: dict[int, np.ndarray] = {}
+        for index, (source, node) in enumerate(zip(self.objects, self.scene.nodes, strict=True)):
+            node.parent, node.parent_bone = self._parent(source)
+            if source.type == "ARMATURE":
+                node.armature = collect_armature(source, shown[index], self.options.deform_bones)
+            if node.parent >= 0:
+                above[index] = worlds[self.holder(node.parent)]
+            if node.parent_bone >= 0:
+                if node.parent not in rests:
+                    rests[node.parent] = neutral.rest_matrices(self.scene.nodes[node.parent].armature)
+                above[index] = maths.bounded(above[index] @ rests[node.parent][node.parent_bone])
+        places = neutral.Transform.from_matrices(np.linalg.pinv(above) @ worlds)
+        for node, place in zip(self.scene.nodes, places, strict=True):
+            node.transform = place
+
     def _fill(self, index: int, depsgraph: bpy.types.Depsgraph) -> None:
         source, node = self.objects[index], self.scene.nodes[index]
-        node.parent, node.parent_bone = self._parent(source)
         node.settings = properties.collect(source)
         node.hidden = not source.visible_get()
-        evaluated = source.evaluated_get(depsgraph)
-        world = maths.bounded(np.array(evaluated.matrix_world, np.float32))
-        node.transform = neutral.Transform.from_matrix(np.linalg.pinv(self._above(node, depsgraph)) @ world)
-        if source.type == "ARMATURE":
-            node.armature = collect_armature(source, evaluated, self.options.deform_bones)
-        elif source.type in SURFACES:
-            self._surface(index, source, evaluated)
+        if source.type in SURFACES:
+            self._surface(index, source, source.evaluated_get(depsgraph))
         elif source.type == "CAMERA":
             key = (source.data, source == self.context.scene.camera)
             if key not in self.shared:
@@ -195,15 +216,6 @@ class ObjectCollector:
                 self.shared[source.data] = len(self.scene.lights)
                 self.scene.lights.append(_light(source.data))
             node.light = self.shared[source.data]
-
-    def _above(self, node: neutral.Node, depsgraph: bpy.types.Depsgraph) -> np.ndarray:
-        """The world matrix of what a node is placed in."""
-        if node.parent < 0:
-            return np.eye(4, dtype=np.float32)
-        above = np.array(self.objects[self.holder(node.parent)].evaluated_get(depsgraph).matrix_world, np.float32)
-        if node.parent_bone >= 0:
-            above = above @ neutral.rest_matrices(self.scene.nodes[node.parent].armature)[node.parent_bone]
-        return maths.bounded(above)
 
     # -------------------------------------------------------------------------------------------------------- meshes
 
@@ -256,9 +268,7 @@ class ObjectCollector:
     def _material(self, material: bpy.types.Material | None) -> int:
         if material is None:
             return -1
-        if material not in self.materials:
-            self.materials.append(material)
-        return self.materials.index(material)
+        return self.materials.setdefault(material, len(self.materials))
 
     def _instances(self, depsgraph: bpy.types.Depsgraph) -> None:
         """Collection instances and what geometry nodes scatter, as nodes below the object that makes them."""
