@@ -22,12 +22,13 @@ import bpy
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # Blender runs this file by its path
 
 import io_retro_meshes
-from tests.bench import batch, conversions, meshes, saturn, scaling, small, startup
+from tests.bench import batch, conversions, meshes, reading, saturn, scaling, small, startup
 from tests.bench.timing import ROUNDS, Report
 
 SECTIONS = {
     "meshes": meshes.measure,
     "small": small.measure,
+    "reading": reading.measure,
     "saturn": saturn.measure,
     "batch": batch.measure,
     "scaling": scaling.measure,
