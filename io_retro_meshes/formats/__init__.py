@@ -13,7 +13,6 @@ from .bo3d import FORMAT as bo3d
 from .bogle import FORMAT as bogle
 from .dbo import FORMAT as dbo
 from .errors import FormatError as FormatError
-from .errors import folded as folded
 from .format import Format
 from .gltf import FORMAT as gltf
 from .saturn import FORMAT as saturn

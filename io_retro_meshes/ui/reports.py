@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import bpy
 
@@ -25,10 +26,14 @@ def report_warnings(operator: bpy.types.Operator, warnings: list[str], title: st
 
 
 def folded(warnings: list[str]) -> list[str]:
-    """Of many sentences that differ in names and numbers alone a few, then how many more there are, and of what."""
+    """Of many sentences that differ in names and numbers alone a few, then how many more there are, and of what.
+
+    What is said several times in the same words is said once: "[12x] ...".
+    """
     alike: dict[str, list[str]] = {}
-    for warning in warnings:
-        alike.setdefault(re.sub(r'"[^"]*"|\d[\d,.]*', "*", warning), []).append(warning)
+    for warning, count in Counter(warnings).items():
+        kind = re.sub(r'"[^"]*"|\d[\d,.]*', "*", warning)
+        alike.setdefault(kind, []).append(warning if count == 1 else f"[{count}x] {warning}")
     lines: list[str] = []
     for several in alike.values():
         lines += several[:ALIKE]

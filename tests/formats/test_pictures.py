@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,79 +23,7 @@ from io_retro_meshes.formats.b3d import document as doc
 from io_retro_meshes.pictures import decode, kinds, png
 from io_retro_meshes.pictures.names import LONGEST, key, safe_name
 from io_retro_meshes.pictures.write import Shelf
-from io_retro_meshes.scene import Image, Layer, Material, Mesh, Node, Scene, TextureLayer
-
-PIXELS = np.array([[[0, 0, 0, 255], [255, 0, 0, 255]], [[0, 90, 0, 255], [10, 20, 30, 255]]], np.uint8)
-
-HOSTILE = [
-    "main.py",
-    "model.b3d",
-    "model.dbo",
-    "MODEL.B3D",
-    "con",
-    "CON.png",
-    "nul.tga",
-    "aux.foo.bmp",
-    "com1.png",
-    "LPT¹.png",
-    "conin$.png",
-    "a:b.png",
-    "wood.png:stream",
-    "C:\\Windows\\System32\\evil.png",
-    "C:evil.png",
-    "\\\\server\\share\\x.png",
-    "../../up.png",
-    "..\\..\\up.png",
-    "../",
-    "..",
-    ".",
-    "",
-    " ",
-    "/etc/passwd",
-    "/etc/cron.d/x.png",
-    "~/.bashrc",
-    "~root/x.png",
-    ".bashrc",
-    ".png",
-    "..png",
-    "trailing.png.",
-    "trailing.png ",
-    "trailing. . .",
-    "dots....png",
-    "x" * 300 + ".png",
-    "漢" * 200 + ".png",
-    "x" * 252 + ".png",
-    "new\nline.png",
-    "tab\t.png",
-    "bell\x07.png",
-    "escape\x1b[31m.png",
-    "del\x7f.png",
-    "right\u202egnp.exe",
-    "zero\u200bwidth.png",
-    "half\ud800.png",
-    "Leaf.png",
-    "leaf.PNG",
-    "LEAF.png",
-    "caf\u00e9.png",
-    "cafe\u0301.png",
-    "stra\u00dfe.png",
-    "STRASSE.png",
-    "pipe|rm -rf.png",
-    "quo'te\".png",
-    "star*?.png",
-    "<angle>.png",
-    "$(reboot).png",
-    "-rf.png",
-    "photo.jpg",
-    "really.bmp",
-    "archive.tar.gz",
-    "desktop.ini",
-    "textures",
-    "link.png",
-    "fifo.png",
-    "folder.png",
-]
-
+from tests.builders.hostile import HOSTILE, PIXELS, surroundings, textured, touched
 
 # ----------------------------------------------------------------------------------------------------------------- names
 
@@ -109,50 +36,6 @@ def test_names_are_safe_everywhere(name: str) -> None:
     assert made.isprintable() and not set('<>:"/\\|?*') & set(made)
     assert stem.split(".")[0].lower() not in {"con", "nul", "aux", "com1", "lpt¹", "conin$"}
     assert safe_name(made, (".png",)) == made
-
-
-@contextmanager
-def writes() -> Iterator[list[str]]:
-    """Every path that is opened for writing, made, linked, renamed or removed meanwhile."""
-    found: list[str] = []
-    events = {"os.rename": 2, "os.link": 2, "os.symlink": 2, "os.mkdir": 1, "os.remove": 1, "os.rmdir": 1, "os.truncate": 1}
-
-    def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if not watching:
-            return
-        if event == "open" and isinstance(arguments[0], (str, bytes)) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
-            found.append(os.fsdecode(arguments[0]))
-        elif event in events:
-            found.extend(os.fsdecode(each) for each in arguments[: events[event]])
-
-    watching = [True]
-    sys.addaudithook(hook)
-    try:
-        yield found
-    finally:
-        watching.clear()
-
-
-def textured(names: list[str]) -> bytes:
-    """A model whose materials have these textures."""
-    triangle = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
-    mesh = Mesh("mesh", triangle, np.array([0, 1, 2] * len(names), np.int32), materials=list(range(len(names))))
-    mesh.face_materials = np.arange(len(names), dtype=np.int32)
-    mesh.uvs = [Layer("UVMap", triangle[:, :2].copy())]
-    materials = [Material(f"m{index}", layers=[TextureLayer(index)]) for index in range(len(names))]
-    return b3d.write(b3d.from_scene(Scene([Node("node", mesh=0)], [mesh], materials, [Image(name) for name in names])))
-
-
-def surroundings(folder: Path) -> dict[str, bytes]:
-    """Things that a texture's name may be after: none of them may change."""
-    folder.mkdir()
-    (folder / "main.py").write_text("print('mine')")
-    (folder / "leaf.PNG").write_bytes(png.encode(255 - PIXELS))
-    (folder / "photo.jpg").write_bytes(b"another picture")
-    (folder / "folder.png").mkdir()
-    os.mkfifo(folder / "fifo.png")
-    os.symlink(folder.parent / "outside.png", folder / "link.png")
-    return {name: (folder / name).read_bytes() for name in ("main.py", "leaf.PNG", "photo.jpg")}
 
 
 @pytest.mark.parametrize("extension", [extension for entry in FORMATS.values() for extension in entry.extensions])
@@ -171,7 +54,7 @@ def test_nothing_is_written_outside_or_over_anything(extension: str, tmp_path: P
     model.write_bytes(textured([name for name in HOSTILE if "\ud800" not in name]))
     before = surroundings(outside)
     target = outside / f"model{extension}"
-    with writes() as written:
+    with touched() as (_, written):
         convert(model, target, options={"textures": "COPY"})
     assert all(Path(path).resolve().is_relative_to(outside) for path in written), written
     assert {name: (outside / name).read_bytes() for name in before} == before

@@ -9,6 +9,7 @@ from ..errors import FormatError
 from .document import CHUNK_ENTRY, SECTOR, Array
 
 FILL = b"\xff"
+MOST_BYTES = 1 << 26  # many times the memory of the console
 ALL_ONES = b"\xff\xff\xff\xff"
 CHUNK_NAMES = ("texture definitions", "textures", "model", "animation")
 
@@ -74,6 +75,8 @@ def _with_header(out: bytearray, entries: Array, mark: bool) -> bytes:
 
 def _put(out: bytearray, offset: int, chunk: bytes, room: int) -> None:
     """The chunk at its place, and fill up to the end of its room."""
+    if offset + room > MOST_BYTES:
+        raise FormatError(f"a chunk would end at {offset + room:,} bytes; a file has at most {MOST_BYTES:,}")
     out += FILL * (offset + room - len(out))
     out[offset : offset + room] = chunk + FILL * (room - len(chunk))
 
