@@ -92,3 +92,9 @@ def test_tests_that_call_the_function_are_run() -> None:
     suite.seconds |= {"many[1]": 0.5, "many[2]": 0.25}
     suite.callers["a.py:9"] = {"", "other", "many[1]", "many[2]"}
     assert suite.plan("io_retro_meshes/a.py", data, 10) == (["many[2]", "other"], ["tests/all"])
+
+
+def test_a_budget_buys_one_of_each_kind_first() -> None:
+    suite = Suite("tests/formats", "", seconds={"a[1]": 1.0, "a[2]": 2.0, "b": 4.0, "c": 50.0}, budget=6)
+    assert suite.affordable(["a[1]", "a[2]", "b", "c"]) == ["a[1]", "b"]
+    assert suite.affordable(["c"]) == ["c"], "one is always run"

@@ -29,7 +29,7 @@ from io_retro_meshes.scene import (
     floats,
     maths,
 )
-from io_retro_meshes.scene.prepare import prepare
+from io_retro_meshes.scene.prepare import choose_animation, prepare
 
 TURN = floats(np.cos(0.5), np.sin(0.5), 0, 0)
 
@@ -163,3 +163,32 @@ def test_no_two_keys_that_stay_are_half_a_turn_apart() -> None:
     turns = np.stack([np.cos(half), 0 * half, 0 * half, np.sin(half)], 1).astype(np.float32)
     kept = maths.reduce_keys(np.arange(49, dtype=np.float32), turns, 1e-4, "SLERP")
     assert len(kept) < 9 and np.abs(np.sum(turns[kept][1:] * turns[kept][:-1], 1)).min() > 0.1
+
+
+MOVES = {(0, -1): Track(Channel(floats(1, 20), np.eye(3, dtype=np.float32)[:2]))}
+TIMELINE, PART = Clip("", 1, 20, MOVES), Clip("part", 1, 9)
+OWN, OTHER = Clip("own", 30, 40, MOVES), Clip("other", 41, 50, MOVES)
+
+
+@pytest.mark.parametrize(
+    ("mode", "timeline", "clips", "whole", "names"),
+    [
+        ("AUTO", TIMELINE, [PART, OWN], (1, 20), ["part", "own"]),
+        ("AUTO", None, [OWN], (30, 40), ["own"]),
+        ("AUTO", None, [OWN, OTHER], None, ["own", "other"]),
+        ("ACTIONS", TIMELINE, [PART, OWN], None, ["file", "own"]),
+        ("ACTIONS", None, [OWN], None, ["own"]),
+        ("ACTIVE", TIMELINE, [PART, OWN], (1, 20), ["part"]),
+        ("ACTIVE", None, [OWN, OTHER], (30, 40), ["own"]),
+        ("SCENE", TIMELINE, [PART, OWN], (1, 20), []),
+        ("SCENE", None, [OWN, OTHER], (30, 40), []),
+        ("NONE", TIMELINE, [PART, OWN], None, []),
+    ],
+)
+def test_which_animation_is_written(
+    mode: str, timeline: Clip | None, clips: list[Clip], whole: tuple[float, float] | None, names: list[str]
+) -> None:
+    scene = Scene([Node("a")], [], timeline=timeline, clips=list(clips))
+    choose_animation(scene, mode, "file")
+    assert (None if scene.timeline is None else (scene.timeline.first, scene.timeline.last)) == whole
+    assert [clip.name for clip in scene.clips] == names

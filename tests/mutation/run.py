@@ -118,6 +118,14 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--only", default="", metavar="WORDS", help="of the list, those with these words in their name")
     parser.add_argument("--blender-tests", action="store_true", help="tests/blender may notice a random mutant too")
     parser.add_argument("--at-least", type=float, default=0, metavar="PERCENT", help="fail when fewer are noticed")
+    parser.add_argument(
+        "--budget",
+        type=float,
+        default=0,
+        metavar="SECONDS",
+        help="of tests a random mutant: what is noticed later is not counted",
+    )
+    parser.add_argument("--profile", type=Path, metavar="FILE", help="what tests/formats calls: made once, read from then on")
     parser.add_argument("--bpy-python", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
@@ -129,9 +137,9 @@ def main(arguments: list[str]) -> int:
         defects = listed_defects(options.list, options.only)
     else:
         defects = random_defects(options.under, options.count, options.seed)
-    suites = [Suite("tests/formats", sys.executable)]
+    suites = [Suite("tests/formats", sys.executable, budget=options.budget, profile=options.profile)]
     if options.bpy_python:
-        suites.append(Suite("tests/blender", options.bpy_python))
+        suites.append(Suite("tests/blender", options.bpy_python, budget=options.budget))
     homeless = [defect.test for defect in defects if defect.test and not any(suite.has(defect.test) for suite in suites)]
     if homeless:
         sys.exit(f"--bpy-python is needed to run {homeless[0]}")

@@ -38,15 +38,18 @@ class Suite:
     callers: dict[str, set[str]] = field(default_factory=dict)  # function, as file:line, to the tests that call it
     starters: set[str] = field(default_factory=set)  # the tests that start processes
     whole: float = 0.0
+    budget: float = 0.0  # seconds of tests for a random defect; 0: all that may notice it
+    profile: Path | None = None  # what a former run has learned
 
     def learn(self, tree: Path) -> None:
         """Runs all tests once on the unchanged project, and notes what they call."""
-        report = tree / "profile.json"
+        report = self.profile or tree / f"{Path(self.folder).name}.json"
         start = time.monotonic()
-        environment = {"RETRO_PROFILE": str(report)}
-        code, words = run(self.python, tree, ["-p", "tests.mutation.profile_plugin", self.folder], 3600, environment)
-        if code:
-            sys.exit(f"{self.folder} fails without any defect:\n{words}")
+        if not report.is_file():
+            environment = {"RETRO_PROFILE": str(report)}
+            code, words = run(self.python, tree, ["-p", "tests.mutation.profile_plugin", self.folder], 3600, environment)
+            if code:
+                sys.exit(f"{self.folder} fails without any defect:\n{words}")
         self.whole = time.monotonic() - start
         for test, found in json.loads(report.read_text("utf-8")).items():
             self.seconds[test] = found["seconds"]
@@ -80,11 +83,26 @@ class Suite:
                 found |= tests
         anywhere = around is None or "" in found
         quickest = sorted(found - {""}, key=self.seconds.__getitem__)
+        if self.budget:
+            return self.affordable(quickest if found - {""} else sorted(self.seconds, key=self.seconds.__getitem__)), []
         if anywhere or len(quickest) > MOST:
             # One of each parametrized test: the many that read each file of the corpus all see much the same.
             different = {test.partition("[")[0]: test for test in reversed(quickest)}
             return sorted(different.values(), key=self.seconds.__getitem__)[:FIRST], [self.folder]
         return quickest, sorted(self.starters - found - {""})
+
+    def affordable(self, tests: list[str]) -> list[str]:
+        """Of some tests, as many as the budget lasts for: one of each parametrized test first."""
+        different = {test.partition("[")[0]: test for test in reversed(tests) if test}
+        first = sorted(different.values(), key=self.seconds.__getitem__)
+        taken: list[str] = []
+        left = self.budget
+        for test in dict.fromkeys([*first, *filter(None, tests)]):
+            left -= self.seconds[test]
+            if (left < 0 and taken) or len(taken) == MOST:
+                break
+            taken.append(test)
+        return taken
 
     def limit(self, tests: list[str]) -> float:
         """Seconds after which a run of some tests is taken to have no end."""
