@@ -16,6 +16,7 @@ from .. import scene as neutral
 from ..files import file_contents, load_scene, save_scene
 from ..files import format_of as format_of
 from ..formats import AnyFormat
+from ..formats.format import Budget
 from ..formats.options import WindowOptions, make
 from ..pictures.place import place_textures
 from . import assets, compat, properties
@@ -175,3 +176,11 @@ def check_export(context: bpy.types.Context, format: AnyFormat, path: Path, **op
     scene, images = collect(context, chosen, format)
     place_textures(scene, [BlenderPicture(image) for image in images], path, chosen.textures, format)
     return file_contents(format, path, scene, chosen)[1]
+
+
+@np.errstate(all="ignore")
+def measure(context: bpy.types.Context, format: AnyFormat) -> list[Budget]:
+    """What an export of the scene would take of what the engine has room for. Nothing is written."""
+    chosen = make(format.ExportOptions, {})
+    scene, _ = collect(context, chosen, format)
+    return format.budget(format.from_scene(scene, chosen))

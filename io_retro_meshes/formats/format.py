@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from .options import ExportOptions, ImportOptions
 
@@ -28,6 +28,15 @@ class AnyDocument(Protocol):
 Document = TypeVar("Document", bound=AnyDocument)
 Import = TypeVar("Import", bound=ImportOptions)
 Export = TypeVar("Export", bound=ExportOptions)
+
+
+class Budget(NamedTuple):
+    """How much of something a file has, and what is the most that is known to work."""
+
+    owner: str
+    what: str
+    used: int
+    most: int
 
 
 class Format(ABC, Generic[Document, Import, Export]):
@@ -64,6 +73,8 @@ class Format(ABC, Generic[Document, Import, Export]):
     seconds: ClassVar[bool] = False  # its animations count in seconds, not in frames
     named_actions: ClassVar[bool] = False  # an action by itself is an animation under its name, not a timeline
 
+    has_budget: ClassVar[bool] = False  # the engine has room for so much only: `budget` tells
+
     @abstractmethod
     def sniff(self, data: bytes) -> bool:
         """Do these first bytes look like this format?"""
@@ -90,6 +101,10 @@ class Format(ABC, Generic[Document, Import, Export]):
     @abstractmethod
     def summary(self, document: Document) -> list[str]:
         """What is in the file, a line each, for people."""
+
+    def budget(self, document: Document) -> list[Budget]:
+        """What the file takes of what the engine has room for."""
+        return []
 
     def restyle(self, material: Material, images: list[Image]) -> None:
         """Makes a material look as its settings of this format, and those of its layers, say. May add to `images`."""

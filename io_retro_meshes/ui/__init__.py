@@ -10,7 +10,7 @@ import bpy
 
 from ..blender import compat, properties
 from ..formats import MENU_FORMATS, AnyFormat
-from . import check, importing, operators, panels, player, preferences, uber
+from . import budget, check, importing, operators, panels, player, preferences, uber
 
 PRESETS = str(Path(__file__).parent.parent)  # the folder that has `presets` in it
 
@@ -80,12 +80,14 @@ def register() -> None:
         *uber.CLASSES,
         *panels.panel_classes(),
         *player.CLASSES,
+        *budget.CLASSES,
         *handlers,
     ]
     _registered.extend([*preferences.classes(), *classes])
     for cls in _registered:
         bpy.utils.register_class(cls)
     check.register()
+    budget.register()
     bpy.types.TOPBAR_MT_file_import.append(_draw_import_menu)
     bpy.types.TOPBAR_MT_file_export.append(_draw_export_menu)
     compat.register_presets(PRESETS)
@@ -98,6 +100,7 @@ def unregister() -> None:
     bpy.types.TOPBAR_MT_file_export.remove(_draw_export_menu)
     bpy.types.TOPBAR_MT_file_import.remove(_draw_import_menu)
     check.unregister()
+    budget.unregister()
     while _registered:
         cls = _registered.pop()
         if cls.is_registered:  # another copy of the add-on may have taken its place

@@ -95,6 +95,77 @@ def test_an_edited_packed_attack(blender: Any, tmp_path: Path) -> None:
         assert np.abs(points - np.concatenate(drawn.pose(frame, 1))).max() < 4e-3
 
 
+@pytest.mark.parametrize(("name", "frame"), [("idle", 4), ("special 1", 50), ("type_81", 80)])
+def test_an_edited_action_arrives_where_it_lives(blender: Any, tmp_path: Path, name: str, frame: int) -> None:
+    """A part of the timeline, or one from the x8an file: edited on its own, exported with the timeline assigned again."""
+    from mathutils import Quaternion
+
+    path, beside = tmp_path / "x8pc00a.bin", tmp_path / "x8an00.bin"
+    path.write_bytes(saturn.write(made.puppet(2)))
+    beside.write_bytes(saturn.write(made.more_animations(4)))
+    before = path.read_bytes(), beside.read_bytes()
+    assert blender.ops.import_scene.saturn(filepath=str(path)) == {"FINISHED"}
+    rig = blender.data.objects["x8pc00a"]
+    blender.ops.object.retro_play_animation(action=name)
+    first, last = blender.data.actions[name].frame_range
+    blender.context.scene.frame_set(frame)
+    bone = rig.pose.bones["bone_02"]
+    bone.rotation_quaternion = Quaternion((0, 1, 0), 0.6) @ bone.rotation_quaternion
+    bone.keyframe_insert("rotation_quaternion", frame=frame)
+    wanted = {frame: shown(blender, frame)["x8pc00a_body"] for frame in range(int(first), int(last) + 1)}
+    blender.ops.object.retro_whole_timeline()
+    assert blender.ops.export_scene.saturn(filepath=str(path)) == {"FINISHED"}
+    data, more = path.read_bytes(), beside.read_bytes()
+    place = {"idle": -1, "special 1": 0, "type_81": 1}[name]
+    assert changed(before[0], data) == ([3] if place < 0 else [])
+    parts = [[each[start : start + SECTOR] for start in range(0, SECTOR * 4, SECTOR)] for each in (before[1], more)]
+    assert [a != b for a, b in zip(*parts, strict=True)] == [place == number for number in range(4)]
+    segment = parts[1][place] if place >= 0 else b""
+    drawn = engine.Character(data)
+    for at, points in wanted.items():
+        assert np.abs(points - np.concatenate(drawn.pose(at, segment=segment))).max() < 4e-3, at
+
+
+def log(bpy: Any) -> str:
+    return str(bpy.data.texts["Retro Meshes Log"].as_string())
+
+
+def test_what_is_hidden_is_named(blender: Any, tmp_path: Path) -> None:
+    path, data, _ = fighter(blender, tmp_path)
+    blender.data.objects["fighter_weapon"].hide_set(True)
+    assert blender.ops.export_scene.saturn(filepath=str(path)) == {"FINISHED"}
+    assert '"fighter" is written without the whole weapon' in log(blender)
+    assert changed(data, path.read_bytes()) == [2]
+    assert blender.ops.export_scene.saturn(filepath=str(path), use_visible=False) == {"FINISHED"}
+    assert path.read_bytes() == data
+
+
+def test_an_import_without_textures_keeps_them(blender: Any, tmp_path: Path) -> None:
+    path = tmp_path / "fighter.bin"
+    data = saturn.write(Document([later.fighter()]))
+    path.write_bytes(data)
+    blender.ops.import_scene.saturn(filepath=str(path), use_textures=False)
+    assert blender.ops.export_scene.saturn(filepath=str(path)) == {"FINISHED"}
+    assert path.read_bytes() == data and "keep the textures" in log(blender)
+
+
+def test_the_budget_is_measured(blender: Any, tmp_path: Path) -> None:
+    fighter(blender, tmp_path)
+    assert blender.ops.scene.retro_measure(format="saturn") == {"FINISHED"}
+    lines = [(line.what, line.used, line.most) for line in blender.context.window_manager.retro_budget]
+    assert lines == [
+        ("polygons", 18, 507),
+        ("textures", 2, 154),
+        ("bytes of textures", 160, 116736),
+        ("bytes in the file", 0x4000, 0x2B800),
+    ]
+    blender.ops.mesh.primitive_grid_add(x_subdivisions=25, y_subdivisions=25)
+    grid = blender.context.object
+    grid.parent, grid.parent_type, grid.parent_bone = blender.data.objects["fighter"], "BONE", "bone_01"
+    assert blender.ops.export_scene.saturn(filepath=str(tmp_path / "large.bin")) == {"FINISHED"}
+    assert "The character has 643 polygons: those of the game have at most 507" in log(blender)
+
+
 def test_an_edited_timeline(blender: Any, tmp_path: Path) -> None:
     path, data, rig = fighter(blender, tmp_path)
     blender.context.scene.frame_set(15)

@@ -79,10 +79,10 @@ class Character:
                 place += -place % 4 + (40 if code in (0x30, 0x81) else 12)
         return parents, mesh_bones
 
-    def pose(self, frame: float, packed: int = -1) -> list[np.ndarray]:
-        """The points of every part at a frame of the timeline, or of a packed animation, in Blender's axes."""
-        data = self.packed[packed] if packed >= 0 else self.animation
-        table = u32(data, 0 if packed >= 0 else 0x18)
+    def pose(self, frame: float, packed: int = -1, segment: bytes = b"") -> list[np.ndarray]:
+        """The points of every part at a frame of the timeline, of a packed animation or of a segment, in Blender's axes."""
+        data = segment or (self.packed[packed] if packed >= 0 else self.animation)
+        table = u32(data, 0 if segment or packed >= 0 else 0x18)
         worlds: list[Any] = []
         for bone, parent in enumerate(self.parents):
             local = _matrix(data, struct.unpack_from(">16I", data, table + 64 * bone), frame)

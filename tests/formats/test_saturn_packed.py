@@ -274,6 +274,24 @@ def test_new_actions_need_a_type() -> None:
     assert again.extra[3].frame_range == (70, 90)
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("Attack.001", 0x30), ("far_attack", 0x60), ("FarAttack2", 0x60), ("Special 03", 0xA0), ("type_c4", 0xC4), ("HIT", 0x10)],
+)
+def test_types_by_name(name: str, kind: int) -> None:
+    _, scene = fighter_scene()
+    scene.clips.append(Clip(name, 70, 90, scene.clips[-1].tracks))
+    assert saturn.from_scene(scene).characters[0].animation.definitions[-1].type == kind
+
+
+@pytest.mark.parametrize("name", ["white", "submit", "special", "specialist 1", ""])
+def test_other_names_are_refused(name: str) -> None:
+    _, scene = fighter_scene()
+    scene.clips.append(Clip(name, 70, 90, scene.clips[-1].tracks))
+    with pytest.raises(FormatError, match="of no known type"):
+        saturn.from_scene(scene)
+
+
 # ------------------------------------------------------------------------------------------------------------- damage
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..format import Format
+from ..format import Budget, Format
 from .options import ExportOptions as Export
 from .options import ImportOptions as Import
 from .settings import SETTINGS
@@ -34,6 +34,7 @@ class SaturnBattle(Format["Document", Import, Export]):
     pixels = True
     embeds = True
     colors_only = True
+    has_budget = True
 
     def sniff(self, data: bytes) -> bool:
         from .read import sniff
@@ -56,7 +57,7 @@ class SaturnBattle(Format["Document", Import, Export]):
         return to_scene(document, options, beside)
 
     def check(self, scene: Scene) -> None:
-        from .from_scene.limits import check
+        from .budget import check
 
         check(scene)
 
@@ -74,6 +75,12 @@ class SaturnBattle(Format["Document", Import, Export]):
         from .shading import settle
 
         settle(material, images)
+
+    def budget(self, document: Document) -> list[Budget]:
+        from .budget import budget
+        from .write import write_character
+
+        return budget(document, [len(write_character(character)) for character in document.characters])
 
     def summary(self, document: Document) -> list[str]:
         from .summary import summary

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..binary import Writer
 from ..errors import FormatError
-from . import layout, lzss, packed, skeleton
+from . import budget, layout, lzss, packed, skeleton
 from .chunk import END, Chunk
 from .document import (
     ATTR,
@@ -43,6 +43,8 @@ def write(document: Document) -> bytes:
         return _checked(document, write_segments(document.segments, notes) + document.tail, notes)
     written = [write_character(character, notes) for character in document.characters]
     data = layout.slots(written, [character.source for character in document.characters], document.equal_slots, notes)
+    beyond = budget.warnings(document, [len(slot) for slot in written])
+    document.warnings += [warning for warning in beyond if warning not in document.warnings]
     return _checked(document, data + document.tail, notes)
 
 

@@ -12,15 +12,15 @@ from ....scene.animation import one_timeline
 from ...errors import FormatError
 from .. import document as doc
 from .. import read, segments, skeleton, stored
+from ..budget import check
 from ..options import ExportOptions
-from . import limits
 from .animation import belongs_to, is_external
 from .character import CharacterExporter
 from .original import find
 
 
 def from_scene(scene: Scene, options: ExportOptions | None = None) -> doc.Document:
-    limits.check(scene)
+    check(scene)
     return Exporter(scene, options or ExportOptions()).run()
 
 
@@ -77,7 +77,6 @@ class Exporter:
         if self.document.replaced is not None:
             self.document.segments = self.companion
         self._warn_of_losses(used)
-        self.document.warnings += limits.warnings(self.document)
         return self.document
 
     def _outside(self, number: int) -> dict[int, doc.Segment]:

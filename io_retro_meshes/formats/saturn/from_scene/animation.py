@@ -26,6 +26,8 @@ Array = npt.NDArray[Any]
 LAST_START = doc.EXTERNAL - 1  # the next bit has another meaning
 
 _TYPES = {name: code for code, name in TYPE_NAMES.items()}
+# Those of most words and letters first: a far attack is no attack.
+_BY_LENGTH = sorted(_TYPES, key=lambda name: (-len(name.split()), -len(name)))
 
 
 @dataclass
@@ -70,8 +72,11 @@ def new_animations(
     if not clips:
         whole = timeline or Clip("idle", 0, 0)
         clips = [Clip("idle", whole.first, whole.last, markers=whole.markers)]
-    elif len(clips) == 1 and not is_external(clips[0]) and not _says_its_type(clips[0]):
-        clips = [replace(clips[0], name="idle")]  # the only action, whatever it is called
+    elif len(clips) == 1 and options.other_type == "REFUSE" and not is_external(clips[0]) and not _says_its_type(clips[0]):
+        bone_keys.warnings.append(
+            f'The only animation, "{clips[0].name}", says no type: written as idle. Set its Type, or choose Other Actions.'
+        )
+        clips = [replace(clips[0], name="idle")]
     for clip in sorted(clips, key=_file_order):
         definition = _definition(clip, options, bone_keys.warnings)
         if is_external(clip):
@@ -119,7 +124,14 @@ def _named_type(name: str) -> int | None:
     plain = re.sub(r"\.\d{3}$", "", name).lower()
     if coded := re.fullmatch(r"type_([0-9a-f]{1,4})", plain):
         return int(coded[1], 16)
-    return next((_TYPES[word] for word in sorted(_TYPES, key=len, reverse=True) if word in plain), None)
+    words = f" {' '.join(_words(name))} "
+    return next((_TYPES[known] for known in _BY_LENGTH if f" {known} " in words), None)
+
+
+def _words(name: str) -> list[str]:
+    """FarAttack, far_attack and "far attack" have the same two; white has no hit in it."""
+    plain = re.sub(r"\.\d{3}$", "", name)
+    return [word.lower().lstrip("0") for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", plain)]
 
 
 def _type_of(name: str, options: ExportOptions) -> int:

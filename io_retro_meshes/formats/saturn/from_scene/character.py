@@ -16,7 +16,7 @@ from ..to_scene import to_scene
 from . import animation, meshes
 from .keys import BoneKeyExporter
 from .meshes import Part, PolygonMesh
-from .original import Derived, merged_model
+from .original import Derived, losses, merged_model
 from .pictures import TextureSet
 from .rigs import Rig
 
@@ -61,6 +61,7 @@ class CharacterExporter:
             return doc.Model([[part.mesh for part in listed] for listed in derived.lists], derived.commands)
         scene = to_scene(doc.Document([self.original]), ImportOptions())
         before = CharacterExporter(scene, 0, ExportOptions(), [], self.original).derive()
+        self.warnings += losses(self.rig.name, before, derived)
         return merged_model(self.original.model, before, derived)
 
     def _parts(self, polygon_meshes: list[PolygonMesh]) -> list[Part]:

@@ -58,7 +58,11 @@ def polygon_attributes(
         else:
             tint = np.rint(np.clip(material.color, 0, 1) * 255).astype(np.uint8)
             shown = colors[faces] if colors is not None and material.vertex_colors else np.broadcast_to(tint, (len(faces), 4))
-            _flat(rows, shown, old & (kept["dir"][faces] & doc.DIR_KIND != doc.DIR_TEXTURED))
+            unseen = old & texture_set.in_file(kept["texno"][faces], kept["dir"][faces], material)
+            rows["texno"][unseen] = texture_set.add_from_file(kept["texno"][faces][unseen], material.name)
+            flat = rows[~unseen]
+            _flat(flat, shown[~unseen], (old & (kept["dir"][faces] & doc.DIR_KIND != doc.DIR_TEXTURED))[~unseen])
+            rows[~unseen] = flat
         attributes[faces] = rows
     return attributes, turns
 

@@ -70,6 +70,20 @@ def merged_model(original: doc.Model, before: Derived, now: Derived) -> doc.Mode
     return doc.Model(lists, now.commands)
 
 
+def losses(name: str, before: Derived, now: Derived) -> list[str]:
+    """What the file has that no object of the scene is any more."""
+    lost = []
+    for number, listed in enumerate(before.lists):
+        there = {part.order for part in now.lists[number]} if number < len(now.lists) else set()
+        gone = [part.order for part in listed if part.order not in there]
+        title = doc.LIST_NAMES[number] if number < len(doc.LIST_NAMES) else f"list {number}"
+        if gone:
+            lost.append(f"part {', '.join(map(str, gone))} of the {title}" if there else f"the whole {title}")
+    if not lost:
+        return []
+    return [f'"{name}" is written without {" and ".join(lost)}: deleted or hidden. To keep what is hidden, show it.']
+
+
 def _drawn(parts: list[Part]) -> list[tuple[int, int]]:
     return [(part.order, part.bone) for part in parts]
 

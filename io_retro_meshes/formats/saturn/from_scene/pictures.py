@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ....scene import Image
+from ....scene import Image, Material
 from ...errors import FormatError
 from .. import axes, textures
-from ..document import Textures
+from ..document import DIR_KIND, DIR_TEXTURED, Textures
+from ..shading import ID
 
 Array = npt.NDArray[Any]
 
@@ -70,6 +71,28 @@ class TextureSet:
         for face in np.flatnonzero(~exact):
             numbers[face] = self._draw(image, corners[face], bool(opaque[face]))
         return numbers
+
+    def in_file(self, texno: Array, dir: Array, material: Material) -> Array:
+        """Which faces still have their texture in the file, though the material shows none: it was imported without."""
+        if self.original is None or "imported" not in material.settings[ID]:
+            return np.zeros(len(texno), bool)
+        return (dir & DIR_KIND == DIR_TEXTURED) & (texno < len(self.original.definitions))
+
+    def add_from_file(self, texno: Array, name: str) -> Array:
+        """The number of the picture for each face that keeps the texture of its file."""
+        if not len(texno):
+            return texno
+        assert self.original is not None
+        self.warnings.append(
+            f'Material "{name}" shows no image: {len(texno)} faces keep the textures they have in the file. For plain ones '
+            "give them another material."
+        )
+        words = textures.cut(self.original)
+        distinct, inverse = np.unique(texno, return_inverse=True)
+        found = np.array([self._keep(("file", number), textures.rgba(words[number]), False) for number in distinct.tolist()])
+        for number, picture in zip(distinct.tolist(), found.tolist(), strict=True):
+            self.pictures[picture].votes[number] += 1
+        return found[inverse.reshape(-1)]
 
     def _expressible(self, image: int, sizes: Array) -> Array:
         """Which rectangles can be textures as they are. The whole of an image must be; parts of one can be drawn anew."""

@@ -26,6 +26,7 @@ class Rig:
         self.scene = scene
         self.node = node
         self.warnings = warnings
+        self.name = scene.nodes[node].name
         self.armature = armature
         # Armature space to model space. Characters are written as they stand, wherever that is: turned and scaled, not moved.
         self.to_model = scene.global_matrices()[node].astype(np.float64)
