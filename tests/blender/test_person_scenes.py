@@ -262,3 +262,46 @@ def test_the_engine_draws_what_the_person_made(blender: Any, tmp_path: Path, mak
             found = found + place
         assert distance(expected, found, size) < TOLERANCES.get(to, 1e-4), frame
     assert formats.sniff(path.read_bytes()) is FORMATS[to]
+
+
+def sides(path: Path, to: str) -> list[float]:
+    """The volume of each mesh as the engine draws it, by the order of its triangles' corners: negative when inside out.
+
+    Blitz3D and Dark Basic Pro show the side from which corners go round clockwise, in left-handed worlds; the others the
+    opposite, in right-handed ones. Scales of less than nothing turn nothing round in any of them.
+    """
+    data = path.read_bytes()
+    document = FORMATS[to].read(data)
+    if to == "b3d":
+        points = b3d.pose(document, 1)[0]
+        meshes = [mesh for node, _ in document.walk() for mesh in node.chunks if hasattr(mesh, "triangles")]
+        rows = [np.concatenate([part.vertex_ids for part in mesh.triangles]) for mesh in meshes]
+    elif to == "bo3d":
+        points = [place for place, _ in bo3d.drawn(document, None).values()]
+        rows = [entity.mesh.triangles for entity in document.entities if entity.mesh is not None]
+    elif to == "bogle":
+        points = bogle.pose(document, None)
+        used = [int(each.values["geometry"][0]) - 1 for each in document.instances if each.values["geometry"][0]]
+        rows = [document.geometries[number].indices for number in used]
+    else:
+        points, rows = dbo.pose(data, None), dbo.indices(data)
+    found = []
+    for place, row in zip(points, rows, strict=True):
+        a, b, c = (place[:, :3] - place[:, :3].mean(0))[np.asarray(row).reshape(-1, 3).astype(int)].transpose(1, 0, 2)
+        found.append(float(np.einsum("ni,ni->", a, np.cross(b, c))) / 6 * (-1 if to in ("b3d", "dbo") else 1))
+    return found
+
+
+@pytest.mark.parametrize("to", ["b3d", "bo3d", "bogle", "dbo"])
+def test_a_mirrored_child_is_drawn_right_side_out(blender: Any, tmp_path: Path, to: str) -> None:
+    mirrored(blender)
+    for material in blender.data.materials:
+        material.use_backface_culling = True
+    path = tmp_path / f"made{FORMATS[to].extensions[0]}"
+    assert getattr(blender.ops.export_scene, to)(filepath=str(path)) == {"FINISHED"}
+    if to == "bogle":  # as the engine's own exporter has it; release builds of the engine show it so, which is told
+        assert sides(path, to) == pytest.approx([1, -1], abs=1e-4)
+        told = blender.data.texts["Retro Meshes Log"].as_string()
+        assert "1 objects are mirrored by a scale below 0 (Arm)" in told
+    else:
+        assert sides(path, to) == pytest.approx([1, 1], abs=1e-4)

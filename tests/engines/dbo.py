@@ -179,6 +179,17 @@ def pose(data: bytes, frame: float | None) -> list[np.ndarray]:
     return [posed_mesh(here[103], combined, by_name) for here, combined in frames if here.get(103)]
 
 
+def indices(data: bytes) -> list[np.ndarray]:
+    """Of the meshes that `pose` has, in its order: the vertices of their triangles."""
+    found, stack = [], [Loader(data).root[1]]
+    while stack:
+        here = stack.pop()
+        if here:
+            found += [here[103][116]] if here.get(103) else []
+            stack += [here.get(105, {}), here.get(104, {})]
+    return found
+
+
 def posed_mesh(mesh: dict[int, Any], combined: np.ndarray, by_name: dict[bytes, np.ndarray]) -> np.ndarray:
     stride = mesh[112]
     rows = np.frombuffer(mesh[115], "u1").reshape(-1, stride)[:, :12].copy().view("<f4").astype(float)

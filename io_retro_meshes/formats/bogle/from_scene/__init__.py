@@ -130,12 +130,27 @@ class Exporter:
         if moved:
             names = ", ".join(sorted(scene.nodes[node].name for node in moved)[:5])
             made.warnings.append(f"Only bones move in the engine: {len(moved)} objects stand still that move here ({names}).")
+        self.tell_mirrored()
         if made.layout == "SEED":
             given = [scene.nodes, scene.meshes, scene.materials, scene.cameras, scene.lights]
             named = {part.name for parts in given for part in parts if not NUMBERED.fullmatch(part.name)}  # type: ignore[attr-defined]
             if named:
                 some = ", ".join(sorted(named)[:3])
                 made.warnings.append(f"Layout SEED has no names: {len(named)} were left out ({some}). Layout NAMES has.")
+
+    def tell_mirrored(self) -> None:
+        """Release builds of the engine hide the backs of faces, and do not know that a scale below 0 turns them round."""
+        held = {index for index, place in self.placed.items() if place.carrier is not None}
+        names = [
+            node.name
+            for index, (node, world) in enumerate(zip(self.scene.nodes, self.scene.global_matrices(), strict=True))
+            if node.mesh >= 0 and index not in held and np.linalg.det(world[:3, :3].astype(np.float64)) < 0
+        ]
+        if names:
+            self.made.warnings.append(
+                f"{len(names)} objects are mirrored by a scale below 0 ({', '.join(names[:5])}): release builds of the engine "
+                "show them inside out. Apply their scale in Blender."
+            )
 
     # ---------------------------------------------------------------------------------------------------------- objects
 
