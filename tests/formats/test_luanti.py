@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from io_retro_meshes.convert import convert
 from io_retro_meshes.formats import b3d
 from io_retro_meshes.formats.b3d import document
 from io_retro_meshes.scene import Armature, Bone, Channel, Clip, Node, Scene, Track, Transform
-from tests.conftest import corpus_files
+from tests.conftest import ROOT, corpus_files
 from tests.engines.gltf import Gltf
 from tests.engines.luanti import B3d, glb_surfaces, glb_worlds
 
@@ -211,3 +213,12 @@ def test_normals_that_point_inwards_are_told_and_made_anew() -> None:
     again = shades(wrong, use_normals="RECALCULATE", missing_normals="LUANTI")[1]
     assert not [w for w in again.warnings if "normals" in w]
     assert np.allclose(again.meshes[0].normals.data, right.meshes[0].normals.data)  # type: ignore[union-attr]
+
+
+def test_the_profile_leaves_no_mesh_on_a_bone(tmp_path: Path) -> None:
+    """The game counts the vertices of every later bone from such a mesh on, and refuses the file."""
+    command = [sys.executable, "-m", "io_retro_meshes", "convert", "examples/robot.bo3d", "--profile", "luanti"]
+    subprocess.run([*command, "-o", str(tmp_path / "robot.b3d")], cwd=ROOT, check=True, capture_output=True, timeout=120)
+    joints = B3d((tmp_path / "robot.b3d").read_bytes()).joints
+    (holder,) = (joint for joint in joints if joint.surfaces)
+    assert len(holder.surfaces) == 2 and holder.parent < 0

@@ -81,5 +81,5 @@ class ExportOptions(options.ExportOptions):
     join_on_bones: bool = option(
         False,
         "Join on Bones",
-        "Make meshes that hang on bones part of the rig's mesh. Blitz3D itself needs that; other engines do not",
+        "Make meshes that hang on bones part of the rig's mesh. Blitz3D itself and Luanti need that; other engines do not",
     )
