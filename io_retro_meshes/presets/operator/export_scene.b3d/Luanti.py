@@ -12,5 +12,5 @@ op.uv_sets = 2
 op.textures = "NONE"  # Luanti takes textures from the mod, not from the model
 op.normals = True
 op.colors = False
-op.join_on_bones = True  # the game takes the vertices of later bones for those of a mesh on a bone
+op.join_on_bones = True  # Luanti 5.15.2 refused a file with a mesh on a bone
 op.deform_bones = True  # every joint of a rig is sent and played, controls too
