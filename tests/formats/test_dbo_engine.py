@@ -311,3 +311,8 @@ def test_levels_of_a_mesh_that_was_edited_are_told() -> None:
     document = dbo.from_scene(scene)
     assert any("levels of detail were left out" in warning for warning in document.warnings)
     assert 501 not in engine.Loader(dbo.write(document)).root[1][103]
+
+
+def test_a_model_in_a_folder_that_cannot_be_listed_has_no_entity(tmp_path: Path) -> None:
+    document = dbo.read((ROOT / "examples" / "flower.dbo").read_bytes())
+    assert dbo.companions(tmp_path / "nowhere" / "barrel.dbo", document) == []

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import typing
+from typing import Any
 
 import pytest
 
@@ -21,11 +23,17 @@ def numbers(option: Option) -> list[float]:
     return list(option.default) if option.kind == "VECTOR" else [option.default] if option.kind in ("INT", "FLOAT") else []
 
 
+def plain(hint: Any) -> Any:
+    """The class that a field is said to have: that of a literal's values, or of a tuple."""
+    return type(typing.get_args(hint)[0]) if typing.get_origin(hint) is typing.Literal else typing.get_origin(hint) or hint
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_defaults_are_allowed(kind: type) -> None:
     declared = {option.name: option for option in options_of(kind)}
     for option in declared.values():
-        assert option.label and option.description
+        assert all(isinstance(words, str) and words for words in (option.label, option.description))
+        assert isinstance(option.default, plain(typing.get_type_hints(kind)[option.name])), option.name
         if option.kind == "ENUM" and option.numbers:
             assert option.default in option.numbers and len(option.numbers) == len(option.items)
         elif option.kind != "VECTOR":
