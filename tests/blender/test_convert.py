@@ -15,9 +15,9 @@ from io_retro_meshes.convert import convert
 from io_retro_meshes.formats import FORMATS, MENU_FORMATS, sniff
 from io_retro_meshes.pictures import png
 from io_retro_meshes.scene import Image, Material, Scene, TextureLayer
+from tests.builders.hostile import HOSTILE, PIXELS, surroundings, textured, touched
 from tests.conftest import CORPUS, ROOT
 from tests.formats.test_convert import distance, drawn
-from tests.formats.test_pictures import HOSTILE, PIXELS, surroundings, textured, writes
 
 FILES = [
     ROOT / "examples" / "fox.b3d",
@@ -111,7 +111,7 @@ def test_exports_write_nothing_outside_or_over_anything(blender: Any, name: str,
     before = surroundings(outside)
     blender.ops.import_scene.b3d(filepath=str(inside / "hostile.b3d"))
     target = outside / f"model{FORMATS[name].extensions[0]}"
-    with writes() as written:
+    with touched() as (_, written):
         assert getattr(blender.ops.export_scene, name)(filepath=str(target), textures="COPY") == {"FINISHED"}
     assert all(Path(path).resolve().is_relative_to(outside) for path in written), written
     assert {each: (outside / each).read_bytes() for each in before} == before
