@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import shutil
 import struct
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from io_retro_meshes.convert import convert
 from io_retro_meshes.formats import FORMATS, FormatError, gltf, sniff
 from io_retro_meshes.formats.gltf import beside
 from io_retro_meshes.formats.gltf.from_scene.animation import as_slerp
@@ -125,11 +127,21 @@ def no_texture(value: dict[str, Any]) -> None:
         mesh["primitives"][0]["material"] = 0
 
 
+def draco_without_a_copy(value: dict[str, Any]) -> None:
+    """Not required by what the file says, and yet there are no vertices but those."""
+    primitive = value["meshes"][0]["primitives"][0]
+    primitive["extensions"] = {"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {}}}
+    value["accessors"][primitive["attributes"]["POSITION"]].pop("bufferView")
+    value["extensionsUsed"] = ["KHR_draco_mesh_compression"]
+
+
 SPOILED = {
     "sparse": (nowhere, "no bytes"),
     "again": (again_and_again, "too many"),
     "draco": (lambda value: value.update(extensionsRequired=["KHR_draco_mesh_compression"]), "KHR_draco_mesh_compression"),
+    "draco inside": (draco_without_a_copy, "Draco .* without compression"),
     "meshopt": (lambda value: value["bufferViews"][0].update(extensions={"EXT_meshopt_compression": {}}), "meshopt"),
+    "new meshopt": (lambda value: value["bufferViews"][0].update(extensions={"KHR_meshopt_compression": {}}), "meshopt"),
     "stride": (lambda value: value["bufferViews"][0].update(byteStride=2), "byteStride"),
     "count": (lambda value: value["accessors"][0].update(count=999), "count"),
     "view": (lambda value: value["bufferViews"][0].update(byteLength=99999), "buffer"),
@@ -175,6 +187,51 @@ def test_what_cannot_be_read_is_refused_with_the_place(name: str) -> None:
 def test_bad_bytes(data: bytes) -> None:
     with pytest.raises(FormatError):
         gltf.read(data)
+
+
+def test_what_is_left_out_of_a_file_is_named() -> None:
+    """Extensions that a file can be shown without; those that are read, or only say the same in fewer bytes, are not."""
+
+    def use(value: dict[str, Any]) -> None:
+        value["extensionsUsed"] = ["EXT_mesh_gpu_instancing", "KHR_draco_mesh_compression", "KHR_materials_unlit"]
+        value["materials"] = [
+            {
+                "name": "shiny",
+                "extensions": {"KHR_materials_specular": {"specularTexture": {"index": 0}}},
+                "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}},
+            }
+        ]
+        value["textures"] = [{"extensions": {"KHR_texture_basisu": {"source": 0}}}]
+        value["images"] = [{"uri": "a.ktx2"}]
+        value["meshes"][0]["primitives"][0] |= {"material": 0, "targets": [{"POSITION": 0}]}
+
+    scene = read_scene(spoiled(use))
+    words = ["What the file says with EXT_mesh_gpu_instancing was left out", "morph into", "highlights", "a picture of a kind"]
+    assert len(scene.warnings) == len(words) and all(any(word in text for text in scene.warnings) for word in words)
+
+
+def test_webp_pictures_are_read(tmp_path: Path) -> None:
+    """As Blender writes them, with another kind to fall back on or without."""
+    pytest.importorskip("PIL.features").check("webp") or pytest.skip("Pillow has no WebP here")
+    pillow = pytest.importorskip("PIL.Image")
+    pixels = np.array([[(255, 0, 0), (0, 255, 0)]], np.uint8)
+    pillow.fromarray(pixels).save(tmp_path / "new.webp", lossless=True)
+
+    def use(value: dict[str, Any]) -> None:
+        value["extensionsRequired"] = ["EXT_texture_webp"]
+        value["images"] = [{"uri": "old.png"}, {"uri": "new.webp", "mimeType": "image/webp"}]
+        value["textures"] = [{"source": 0, "extensions": {"EXT_texture_webp": {"source": 1}}}]
+        value["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
+        value["meshes"][0]["primitives"][0]["material"] = 0
+
+    (tmp_path / "model.glb").write_bytes(spoiled(use))
+    assert convert(tmp_path / "model.glb", tmp_path / "again.glb") == []
+    file = Gltf(tmp_path / "again.glb")
+    (image,) = file.json["images"]
+    view = file.json["bufferViews"][image["bufferView"]]
+    inside = file.inside[view.get("byteOffset", 0) :][: view["byteLength"]]
+    assert image["mimeType"] == "image/png"
+    assert (np.asarray(pillow.open(io.BytesIO(inside)).convert("RGB")) == pixels).all()
 
 
 def test_a_tree_that_bites_its_tail_ends() -> None:

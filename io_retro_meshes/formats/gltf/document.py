@@ -39,8 +39,13 @@ EMISSIVE_STRENGTH = "KHR_materials_emissive_strength"
 TEXTURE_TRANSFORM = "KHR_texture_transform"
 QUANTIZATION = "KHR_mesh_quantization"
 VISIBILITY = "KHR_node_visibility"
+WEBP = "EXT_texture_webp"
+DRACO = "KHR_draco_mesh_compression"
+MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
 # Required extensions that a file can have and be read right.
-KNOWN_EXTENSIONS = {LIGHTS, UNLIT, SPECULAR, EMISSIVE_STRENGTH, TEXTURE_TRANSFORM, QUANTIZATION, VISIBILITY}
+KNOWN_EXTENSIONS = {LIGHTS, UNLIT, SPECULAR, EMISSIVE_STRENGTH, TEXTURE_TRANSFORM, QUANTIZATION, VISIBILITY, WEBP}
+# What is in another form in the file as well, where it is not required.
+COMPRESSIONS = {DRACO, *MESHOPT, "KHR_texture_basisu"}
 
 
 @dataclass

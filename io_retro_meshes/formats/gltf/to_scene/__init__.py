@@ -10,7 +10,7 @@ import numpy as np
 from ....scene import Scene
 from ...errors import FormatError
 from .. import extras, lights
-from ..document import KNOWN_EXTENSIONS, LIGHTS, Document
+from ..document import COMPRESSIONS, KNOWN_EXTENSIONS, LIGHTS, Document
 from ..options import ImportOptions
 from .accessors import Accessors
 from .animation import Animations
@@ -37,10 +37,14 @@ class Importer:
         self.meshes = Meshes(self.root, self.scene, self.accessors, self.materials)
 
     def refuse_extensions(self) -> None:
-        unknown = [name for name in self.root.texts("extensionsRequired") if name not in KNOWN_EXTENSIONS]
-        if unknown:
-            names = ", ".join(sorted(set(unknown)))[:200]
-            raise FormatError(f"the file cannot be read without {names}", field="extensionsRequired")
+        """Those that are required; what is left out of the others is named."""
+        required = set(self.root.texts("extensionsRequired")) - KNOWN_EXTENSIONS
+        if required:
+            how = "; save it without compression" if required & COMPRESSIONS else ""
+            raise FormatError(f"the file cannot be read without {_names(required)}{how}", field="extensionsRequired")
+        left_out = set(self.root.texts("extensionsUsed")) - KNOWN_EXTENSIONS - COMPRESSIONS
+        if left_out:
+            self.scene.warnings.append(f"What the file says with {_names(left_out)} was left out; it may look different.")
 
     def run(self) -> Scene:
         scene, root = self.scene, self.root
@@ -76,3 +80,7 @@ class Importer:
         part = extras.unpack(scenes[max(self.root.index("scene", len(scenes)), 0)])
         rate = part.number("fps", 0.0)
         return rate if 1e-3 <= rate <= 32767 else 0.0
+
+
+def _names(extensions: set[str]) -> str:
+    return ", ".join(sorted(extensions))[:200]

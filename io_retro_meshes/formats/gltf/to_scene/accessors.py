@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ....scene import Floats
 from ...errors import FormatError
 from ..beside import find
-from ..document import COMPONENTS, WIDTHS, Document, Part
+from ..document import COMPONENTS, MESHOPT, WIDTHS, Document, Part
 
 Array = npt.NDArray[Any]
 
@@ -63,8 +63,8 @@ class Accessors:
 
     def view(self, index: int) -> memoryview:
         part = self.views[index]
-        if part.extension("EXT_meshopt_compression") is not None:
-            raise FormatError("buffers that meshopt has compressed cannot be read", field=part.place)
+        if any(part.extension(name) is not None for name in MESHOPT):
+            raise FormatError("buffers that meshopt has compressed cannot be read; save it without compression", field=part.place)
         data = self.buffer(_needed(part, "buffer", len(self.buffers)))
         start, size = part.integer("byteOffset", 0), part.integer("byteLength")
         if start + size > len(data):

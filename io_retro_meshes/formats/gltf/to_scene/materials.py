@@ -20,11 +20,12 @@ from ..document import (
     SPECULAR,
     TEXTURE_TRANSFORM,
     UNLIT,
+    WEBP,
     Part,
 )
 from .accessors import Accessors, data_uri
 
-EXTENSIONS = {"image/png": ".png", "image/jpeg": ".jpg"}
+EXTENSIONS = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 BLENDS = {"OPAQUE": "OPAQUE", "MASK": "MASK", "BLEND": "ALPHA"}
 PLACES = {"normalTexture": "NORMAL", "occlusionTexture": "OCCLUSION", "emissiveTexture": "EMISSION"}
 # What a layer can be, for those that are in words.
@@ -115,6 +116,8 @@ class Materials:
         if specular is not None:
             color = specular.numbers("specularColorFactor", 3, (1, 1, 1))
             made.specular = PLAIN_SPECULAR * specular.number("specularFactor", 1) * max(color)
+            if {"specularTexture", "specularColorTexture"} & specular.values.keys():
+                self.scene.warnings.append(f'The material "{made.name}": its texture of highlights was left out.')
 
     def set_own(self, made: Material, part: Part) -> None:
         """What this project has written into the extras."""
@@ -163,7 +166,9 @@ class Materials:
         if number < 0:
             raise info.bad("index", "missing")
         texture = self.textures[number]
-        if "source" not in texture and not texture.text("name"):
+        if self.source(texture) < 0 and not texture.text("name"):
+            if "extensions" in texture:
+                self.scene.warnings.append(f'The material "{made.name}": a picture of a kind that cannot be read was left out.')
             return False  # it only gives the surface a number
         layer = TextureLayer(self.image(texture), use=use)  # type: ignore[arg-type]
         layer.uv = info.integer("texCoord", 0)
@@ -193,7 +198,13 @@ class Materials:
 
     def image(self, texture: Part) -> int:
         """A texture without a picture is known by its name alone."""
-        return self.add_image(texture.index("source", len(self.images)), texture.text("name"))
+        return self.add_image(self.source(texture), texture.text("name"))
+
+    def source(self, texture: Part) -> int:
+        """The number of the picture that is shown, which may have one of another kind to fall back on; -1: none."""
+        better = texture.extension(WEBP)
+        found = -1 if better is None else better.index("source", len(self.images))
+        return found if found >= 0 else texture.index("source", len(self.images))
 
     def add_image(self, source: int, name: str) -> int:
         key = (source, name if source < 0 else "")

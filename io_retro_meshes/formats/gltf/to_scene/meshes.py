@@ -13,6 +13,7 @@ from ....scene import COLOR_NAME, Floats, Ints, Layer, Mesh, Scene, maths, uv_na
 from ...errors import FormatError
 from .. import axes, extras
 from ..document import (
+    DRACO,
     LINE_LOOP,
     LINE_STRIP,
     LINES,
@@ -123,6 +124,9 @@ class Meshes:
             self.scene.warnings.append(f"{primitive.place} has shapes to morph into, which were left out.")
         attributes = primitive.part("attributes")
         count = len(self.accessors.parts)
+        places = attributes.index("POSITION", count)
+        if primitive.extension(DRACO) is not None and places >= 0 and "bufferView" not in self.accessors.parts[places]:
+            raise primitive.bad("extensions", "meshes that Draco has compressed cannot be read; save it without compression")
 
         def values(name: str, *widths: int) -> Floats | None:
             number = attributes.index(name, count)
