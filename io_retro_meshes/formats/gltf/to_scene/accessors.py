@@ -64,7 +64,7 @@ class Accessors:
     def view(self, index: int) -> memoryview:
         part = self.views[index]
         if any(part.extension(name) is not None for name in MESHOPT):
-            raise FormatError("buffers that meshopt has compressed cannot be read; save it without compression", field=part.place)
+            raise FormatError("meshopt has compressed it, which cannot be read; save it without compression", field=part.place)
         data = self.buffer(_needed(part, "buffer", len(self.buffers)))
         start, size = part.integer("byteOffset", 0), part.integer("byteLength")
         if start + size > len(data):
