@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+from bpy.app.translations import pgettext_iface as words
 
 from ..blender import compat, properties
 from ..formats import MENU_FORMATS, AnyFormat
-from . import budget, check, importing, operators, panels, player, preferences, uber
+from . import budget, check, importing, languages, operators, panels, player, preferences, uber
 
 PRESETS = str(Path(__file__).parent.parent)  # the folder that has `presets` in it
 
@@ -46,7 +47,8 @@ def _handler(entry: AnyFormat) -> type:
 def _draw_menu(menu: bpy.types.Menu, context: bpy.types.Context, group: str) -> None:
     for entry in MENU_FORMATS.values():
         if preferences.in_menus(context, entry.id):
-            menu.layout.operator(f"{group}.{entry.id}", text=f"{entry.label} ({', '.join(entry.extensions)})")
+            text = f"{words(entry.label)} ({', '.join(entry.extensions)})"
+            menu.layout.operator(f"{group}.{entry.id}", text=text, translate=False)
 
 
 def _draw_import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
@@ -72,6 +74,7 @@ _commands: list[Any] = []
 
 def register() -> None:
     properties.register()
+    languages.register()
     handlers = [RetroDrop, *(_handler(entry) for entry in MENU_FORMATS.values())]
     classes = [
         *operators.operator_classes(),
@@ -105,4 +108,5 @@ def unregister() -> None:
         cls = _registered.pop()
         if cls.is_registered:  # another copy of the add-on may have taken its place
             bpy.utils.unregister_class(cls)
+    languages.unregister()
     properties.unregister()

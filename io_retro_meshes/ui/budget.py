@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import bpy
+from bpy.app.translations import pgettext_iface as words
 from bpy.props import CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from ..formats import MENU_FORMATS, FormatError
@@ -63,7 +64,8 @@ class BudgetPanel(bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         for entry in BUDGETED:
-            layout.operator(MeasureBudget.bl_idname, text=f"Measure for {entry.label}", icon="FILE_REFRESH").format = entry.id
+            text = words("Measure for {format}").format(format=words(entry.label))
+            layout.operator(MeasureBudget.bl_idname, text=text, translate=False, icon="FILE_REFRESH").format = entry.id
         owner = ""
         for line in context.window_manager.retro_budget:
             if line.owner != owner:
@@ -73,7 +75,7 @@ class BudgetPanel(bpy.types.Panel):
             row = box.split(factor=0.5)
             row.alert = line.used > line.most
             row.label(text=line.what.capitalize(), icon="ERROR" if line.used > line.most else "CHECKMARK")
-            row.label(text=f"{line.used:,} of {line.most:,}")
+            row.label(text=words("{used:,} of {most:,}").format(used=line.used, most=line.most), translate=False)
 
 
 CLASSES = (RetroBudget, MeasureBudget, BudgetPanel)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+from bpy.app.translations import pgettext_iface as words
 from bpy.props import CollectionProperty, EnumProperty, PointerProperty, StringProperty
 
 from ..formats import MENU_FORMATS, AnyFormat, FormatError
@@ -69,7 +70,7 @@ class CheckExport(bpy.types.Operator):
             found = [("WARNING", text) for text in files.check_export(context, entry, path, **options)]
         except FormatError as error:
             found = [("ERROR", str(error))]
-        for kind, text in found or [("GOOD", "Nothing would be lost")]:
+        for kind, text in found or [("GOOD", words("Nothing would be lost"))]:
             self._add(context, lines, entry, kind, text)
 
     @staticmethod
@@ -99,7 +100,7 @@ def draw_line(column: bpy.types.UILayout, number: int, line: Any) -> None:
     icons: dict[str, Any] = {"GOOD": "CHECKMARK", "WARNING": "INFO", "ERROR": "ERROR"}
     for place, part in enumerate(_wrapped(line.text)):
         row = column.row()
-        row.label(text=part, icon="BLANK1" if place else icons[line.kind])
+        row.label(text=part, icon="BLANK1" if place else icons[line.kind], translate=False)
         if not place and json.loads(line.objects):
             row.operator(SelectCulprit.bl_idname, text="", icon="RESTRICT_SELECT_OFF").line = number
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy.app.translations import pgettext_iface as words
 from bpy.props import StringProperty
 
 from .panels import draw_groups
@@ -139,11 +140,12 @@ def _draw_animation(layout: bpy.types.UILayout, animation: Animation, scene: bpy
         row.operator(WholeTimeline.bl_idname, icon="TIME", depress=plays)
     else:
         name = animation.actions[0].name
-        row.operator(PlayAnimation.bl_idname, text=animation.name, icon="ACTION", depress=plays).action = name
-    words = row.split(factor=0.45)
-    words.label(text=f"{first:g} – {last:g}")
+        row.operator(PlayAnimation.bl_idname, text=animation.name, translate=False, icon="ACTION", depress=plays).action = name
+    place = row.split(factor=0.45)
+    place.label(text=f"{first:g} – {last:g}", translate=False)
     seconds = (last - first) * scene.render.fps_base / scene.render.fps
-    words.label(text=f"{last - first + 1:g}, {seconds:.1f} s")
+    length = words("{frames:g}, {seconds:.1f} s").format(frames=last - first + 1, seconds=seconds)
+    place.label(text=length, translate=False)
 
 
 def _draw_place(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -156,8 +158,9 @@ def _draw_place(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     (first, last), (start, end) = action.frame_range, played_range(context.scene)
     if first < start or last > end:
         box = layout.box()
-        box.label(text=f'"{action.name}" is on frames {first:g} to {last:g}.', icon="INFO")
-        box.label(text=f"{start} to {end} are played.")
+        there = words('"{name}" is on frames {first:g} to {last:g}.').format(name=action.name, first=first, last=last)
+        box.label(text=there, icon="INFO", translate=False)
+        box.label(text=words("{first} to {last} are played.").format(first=start, last=end), translate=False)
         box.operator(ShowFrames.bl_idname, icon="PREVIEW_RANGE")
 
 
@@ -178,7 +181,7 @@ class ActionPanel:
         action = _active_action(context)
         layout.prop(action, "name", text="", icon="ACTION")
         for text in describe(action):
-            layout.label(text=text)
+            layout.label(text=text, translate=False)
         layout.use_property_split = True
         layout.use_property_decorate = False
         layout.prop(action, "use_frame_range")
@@ -195,15 +198,15 @@ def describe(action: bpy.types.Action) -> list[str]:
 
     meta = action.retro_meshes
     if meta.role == "TIMELINE" or (meta.fingerprint and meta.place < 0):
-        kind = "The whole timeline of its file"
+        kind = words("The whole timeline of its file")
     elif is_part(action):
-        kind = f'Part of the timeline "{meta.timeline.name}"'
+        kind = words('Part of the timeline "{name}"').format(name=meta.timeline.name)
     else:
-        kind = "An animation of its own"
+        kind = words("An animation of its own")
     if not meta.fingerprint:
-        return [kind, "Not in a file yet"]
+        return [kind, words("Not in a file yet")]
     first, last = meta.frames
-    return [kind, f"Frames {first:g} to {last:g} in the file"]
+    return [kind, words("Frames {first:g} to {last:g} in the file").format(first=first, last=last)]
 
 
 class ViewActionPanel(ActionPanel, bpy.types.Panel):
