@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from . import german, japanese
@@ -13,7 +15,7 @@ CONTEXTS = ("*", "Operator")  # of labels, tooltips and entries; of buttons and 
 
 
 def register() -> None:
-    tables = {
+    tables: Any = {
         code: {(context, english): word for english, word in words.items() for context in CONTEXTS}
         for code, words in LANGUAGES.items()
     }
