@@ -44,11 +44,12 @@ def convert(arguments: argparse.Namespace) -> int:
     plan = Plan(
         arguments.inputs,
         arguments.output,
-        make_target(arguments.to or profile.to, arguments.output),
+        make_target(arguments.to, arguments.output, profile.to),
         files_from=arguments.files_from,
         shard=_shard(arguments.shard),
         options=dict(choices.split(text) for text in arguments.option),
         usual=profile.options,
+        via=profile.via,
         texture_folders=[os.path.abspath(folder) for folder in folders],
         through_blender=arguments.through_blender,
         thumbnails=wants_thumbnails(arguments.report),

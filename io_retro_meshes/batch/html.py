@@ -129,4 +129,6 @@ def _messages(result: Result) -> str:
         count = len(result.warnings)
         items = "".join(f"<li>{_text(warning)}</li>" for warning in result.warnings)
         parts.append(f"<details><summary>{count} warning{'s' * (count > 1)}</summary><ul>{items}</ul></details>")
+    if result.notes:
+        parts.append("<ul>" + "".join(f"<li>{_text(note)}</li>" for note in result.notes) + "</ul>")
     return "".join(parts)

@@ -25,6 +25,7 @@ class Job:
     inside: str = ""  # the path of the source below what was given: its place in the output, and what shards are made by
     options: Options = field(default_factory=dict)
     texture_folders: list[str] = field(default_factory=list)
+    via: str = ""  # a format of ours to make first, which the result is then made of
     through_blender: bool = True
     thumbnail: bool = False
     debug: bool = False
@@ -49,6 +50,7 @@ class Result:
     seconds: float = 0.0
     peak_memory: int = 0  # bytes
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what is worth knowing, and no trouble
     error: str = ""
     made: str = ""  # the fingerprint of what it was made of, for --skip-existing
     thumbnail: str = ""  # a PNG in base64

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from ..atomic import PREFIX
 from . import remote
 from .job import Job, Options, UsageError
-from .kinds import extension, needs_blender, output_of
+from .kinds import extension, needs_blender, output_of, writer_of
 from .names import KeptFolders, ResultNames, stable_hash
 
 
@@ -38,6 +38,7 @@ class Plan:
     options: Options = field(default_factory=dict)
     usual: Options = field(default_factory=dict)  # of a profile: used by the formats that have them
     texture_folders: list[str] = field(default_factory=list)
+    via: str | None = None  # of a profile: what is not of this format becomes it first
     through_blender: bool = False
     thumbnails: bool = False
     debug: bool = False
@@ -85,7 +86,9 @@ class Plan:
         job = Job(found.source, target, self.to, found.inside.as_posix(), {**self.usual, **self.options}, self.texture_folders)
         job.error = found.error
         job.thumbnail, job.debug = self.thumbnails, self.debug
-        job.through_blender = self.through_blender or needs_blender(found.source, self.to)
+        if self.via and self.via != self.to and writer_of(self.to, self.through_blender) is not None:
+            job.via = self.via
+        job.through_blender = self.through_blender or needs_blender(found.source, job.via or self.to)
         if not found.error and _is_same_file(found.source, target):
             job.error = "it would be written over itself"
         return job
@@ -177,9 +180,9 @@ class Plan:
 # -------------------------------------------------------------------------------------------------------------- checks
 
 
-def make_target(to: str | None, output: str) -> str:
-    """The format to convert to. Raises UsageError."""
-    found = to or output_of(os.path.splitext(output)[1])
+def make_target(to: str | None, output: str, usual: str | None) -> str:
+    """The format to convert to: as was said, else by the output's name, else the usual one. Raises UsageError."""
+    found = to or output_of(os.path.splitext(output)[1]) or usual
     if found is None:
         raise UsageError("say --to which format")
     return found

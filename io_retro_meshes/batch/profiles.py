@@ -3,6 +3,7 @@
 
 description = "what it is for"
 to = "b3d"
+via = "b3d"                         # other formats are made of this one, whose options count for them, too
 texture-folders = ["textures"]      # relative to the profile
 
 [options]
@@ -16,15 +17,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..formats import FORMATS
 from .job import Options, UsageError
 
 SHIPPED = Path(__file__).parents[1] / "profiles"
-_KEYS = {"description": str, "to": str, "texture-folders": list, "options": dict}
+_KEYS = {"description": str, "to": str, "via": str, "texture-folders": list, "options": dict}
 
 
 @dataclass
 class Profile:
     to: str | None = None
+    via: str | None = None
     options: Options = field(default_factory=dict)
     texture_folders: list[str] = field(default_factory=list)
 
@@ -44,7 +47,8 @@ def load(name: str) -> Profile:
         raise UsageError(f"the profile {name} cannot be read: {error}") from None
     _check(name, content)
     folders = [str(path.parent / folder) for folder in content.get("texture-folders", [])]
-    return Profile(content.get("to"), {key: _text(value) for key, value in content.get("options", {}).items()}, folders)
+    options = {key: _text(value) for key, value in content.get("options", {}).items()}
+    return Profile(content.get("to"), content.get("via"), options, folders)
 
 
 def _check(name: str, content: dict[str, Any]) -> None:
@@ -53,6 +57,8 @@ def _check(name: str, content: dict[str, Any]) -> None:
             raise UsageError(f"the profile {name} has {key}; a profile has {', '.join(_KEYS)}")
         if not isinstance(value, _KEYS[key]):
             raise UsageError(f"in the profile {name}, {key} is of the wrong type")
+    if content.get("via", next(iter(FORMATS))) not in FORMATS:
+        raise UsageError(f"in the profile {name}, via is one of {', '.join(FORMATS)}")
     if not all(isinstance(folder, str) for folder in content.get("texture-folders", [])):
         raise UsageError(f"in the profile {name}, texture-folders is a list of texts")
     for key, value in content.get("options", {}).items():

@@ -45,7 +45,8 @@ class Progress:
         if self._bar is not None:
             self._bar.total = self.total
             self._bar.update(1)
-        if result.status == "skipped" or (self._bar is not None and result.status == "converted" and not result.warnings):
+        silent = self._bar is not None and result.status == "converted" and not (result.warnings or result.notes)
+        if result.status == "skipped" or silent:
             return
         if not self._quiet:
             self._tell(result)
@@ -58,6 +59,8 @@ class Progress:
         say(f"[{self.number}{of}] {shown(result.input)} -> {shown(what)}", self._write)
         for warning in result.warnings:
             say(f"    warning: {shown(warning)}", self._write)
+        for note in result.notes:
+            say(f"    {shown(note)}", self._write)
 
     def finish(self, interrupted: bool = False) -> None:
         if self._bar is not None:

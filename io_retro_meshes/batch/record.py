@@ -42,7 +42,8 @@ def fingerprint(job: Job) -> str:
         with contextlib.suppress(OSError):  # it is told when the conversion fails
             status = os.stat(job.source)
             source = f"{status.st_mtime_ns} {status.st_size}"
-    parts = [version(), job.to, job.through_blender, sorted(job.options.items()), job.texture_folders, source]
+    way = [job.through_blender, *([job.via] if job.via else [])]
+    parts = [version(), job.to, *way, sorted(job.options.items()), job.texture_folders, source]
     return hashlib.blake2b(json.dumps(parts).encode(), digest_size=12).hexdigest()
 
 

@@ -16,12 +16,12 @@ from ..atomic import owner_prefix, sweep
 from .job import Result, UsageError
 from .record import version
 
-FIELDS = ("input", "output", "status", "seconds", "peak_memory", "warnings", "error", "made")
+FIELDS = ("input", "output", "status", "seconds", "peak_memory", "warnings", "notes", "error", "made")
 
 
 def entry_of(result: Result) -> dict[str, Any]:
     """What the report says of a file. Memory is in bytes."""
-    return {name: value for name in FIELDS if (value := vars(result)[name]) or name != "error"}
+    return {name: value for name in FIELDS if (value := vars(result)[name]) or name not in ("notes", "error")}
 
 
 def dump(value: object, **layout: Any) -> str:

@@ -119,7 +119,9 @@ def _check(plan: Plan, manner: Manner) -> None:
     for folder in plan.texture_folders:
         if not os.path.isdir(folder):
             raise UsageError(f"there is no texture folder {folder}")
-    choices.check(plan.options, _readers(plan), writer_of(plan.to, plan.through_blender))
+    between = FORMATS[plan.via] if plan.via else None
+    readers = [*_readers(plan), *([between] if between else [])]
+    choices.check(plan.options, readers, between, writer_of(plan.to, plan.through_blender))
     choices.check(plan.usual, list(FORMATS.values()), *FORMATS.values())
 
 

@@ -10,14 +10,17 @@ import sys
 import threading
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import TextIO
 
 from ..atomic import after_commit
+from ..formats.format import Note
 from .choices import fitting
 from .job import Job, Result
-from .kinds import format_of, is_foreign, writer_of
+from .kinds import extension, format_of, is_foreign, writer_of
 from .record import remember
 
 READY = "retro_meshes ready"
@@ -25,7 +28,9 @@ RESULT = "retro_meshes result: "  # before an answer, which stands among whateve
 
 
 def convert_one(job: Job) -> list[str]:
-    """Converts a file by the way that its job says, and returns the warnings. Raises whatever went wrong."""
+    """Converts a file by the way that its job says, and returns warnings and notes. Raises whatever went wrong."""
+    if job.via:
+        return _in_two_steps(job)
     source, target = Path(job.source).absolute(), Path(job.target).absolute()
     reader = None if is_foreign(job.source) else format_of(source)
     if reader is None and not is_foreign(job.source):
@@ -49,6 +54,21 @@ def convert_one(job: Job) -> list[str]:
     return warnings + blender.convert(source, reader, target, job.to, options)
 
 
+def _in_two_steps(job: Job) -> list[str]:
+    """What only the exporter of the first format does (axes of new bones, frames) is so in the second format, too."""
+    source = Path(job.source).absolute()
+    if not is_foreign(job.source) and (reader := format_of(source)) is not None and reader.id == job.via:
+        return convert_one(replace(job, via=""))
+    with TemporaryDirectory() as folder:
+        between = str(Path(folder) / f"{source.stem}{extension(job.via)}")
+        told = convert_one(replace(job, via="", target=between, to=job.via))
+        once = {name: value for name, value in job.options.items() if name != "scale"}  # it is in there now
+        last = replace(job, via="", source=between, options=once, through_blender=False)
+        last.texture_folders = [*job.texture_folders, str(source.parent)]
+        told += convert_one(last)
+    return list(dict.fromkeys(told))
+
+
 def _is_utf8(path: str) -> bool:
     """Names that are not are strings with bytes in them that stand for themselves."""
     try:
@@ -64,7 +84,9 @@ def attempt(job: Job) -> Result:
     start = time.monotonic()
     result = Result.of(job, "converted")
     try:
-        result.warnings = convert_one(job)
+        told = convert_one(job)
+        result.warnings = [line for line in told if not isinstance(line, Note)]
+        result.notes = [line for line in told if isinstance(line, Note)]
         remember(job)
     except Exception as error:  # the next file is not to suffer for it
         result.status, result.error = "failed", words(error)

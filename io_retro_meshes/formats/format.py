@@ -30,6 +30,10 @@ Import = TypeVar("Import", bound=ImportOptions)
 Export = TypeVar("Export", bound=ExportOptions)
 
 
+class Note(str):
+    """A line among warnings that tells what is worth knowing: nothing is lost or wrong."""
+
+
 class Budget(NamedTuple):
     """How much of something a file has, and what is the most that is known to work."""
 
@@ -116,7 +120,7 @@ class Format(ABC, Generic[Document, Import, Export]):
         """Is an object with these settings exported even while it is hidden?"""
         return False
 
-    def frames_in_seconds(self, scene: Scene) -> list[str]:
+    def frames_in_seconds(self, scene: Scene) -> list[Note]:
         """Where the frames of a file are found in one that counts in seconds, a line for each animation, for people."""
         return []
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from io_retro_meshes.batch.job import Job
+from io_retro_meshes.batch.worker import attempt
 from io_retro_meshes.convert import convert
 from io_retro_meshes.formats import b3d
 from io_retro_meshes.formats.b3d import document
@@ -100,6 +102,8 @@ def test_convert_tells_where_the_frames_are(tmp_path: Path) -> None:
         "divide the speed by 25 (30 is 1.2)"
     )
     assert not [line for line in convert(tmp_path / "model.b3d", tmp_path / "model.bo3d") if line.startswith("Frames: ")]
+    result = attempt(Job(str(tmp_path / "model.b3d"), str(tmp_path / "model.glb"), "glb", through_blender=False))
+    assert result.notes == lines and not result.warnings  # nothing is wrong with the file
 
 
 def moving(first: float, last: float) -> dict[tuple[int, int], Track]:
@@ -213,6 +217,21 @@ def test_normals_that_point_inwards_are_told_and_made_anew() -> None:
     again = shades(wrong, use_normals="RECALCULATE", missing_normals="LUANTI")[1]
     assert not [w for w in again.warnings if "normals" in w]
     assert np.allclose(again.meshes[0].normals.data, right.meshes[0].normals.data)  # type: ignore[union-attr]
+
+
+def test_the_profile_makes_a_glb_of_any_format_by_way_of_a_b3d(tmp_path: Path) -> None:
+    """The robot's balloon hangs on a bone: joined in the .b3d, it is a surface of the one mesh in the .glb, with a slot."""
+    command = [sys.executable, "-m", "io_retro_meshes", "convert", "examples/robot.bo3d", "--profile", "luanti"]
+    for extension in ("b3d", "glb"):
+        made = [*command, "-o", str(tmp_path / f"robot.{extension}"), "--option", "scale=2"]
+        done = subprocess.run(made, cwd=ROOT, check=True, capture_output=True, text=True, timeout=120)
+    assert 'Frames: "robot"' in done.stdout and "warning: Frames" not in done.stdout
+    source, found = B3d((tmp_path / "robot.b3d").read_bytes()), Gltf(tmp_path / "robot.glb")
+    assert source.key_frames()[0] == 1 and source.key_frames()[-1] == 50  # those of the .bo3d are 0 to 49
+    assert found.json["textures"] == [{}, {}]
+    for (slot, corners), surface in zip(glb_surfaces(found), source.surfaces, strict=True):
+        np.testing.assert_allclose(corners, surface, atol=1e-4)
+        assert slot == [len(each) for each in source.surfaces].index(len(surface))
 
 
 def test_the_profile_leaves_no_mesh_on_a_bone(tmp_path: Path) -> None:

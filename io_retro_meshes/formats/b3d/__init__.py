@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..format import Format
+from ..format import Format, Note
 from .options import ExportOptions as Export
 from .options import ImportOptions as Import
 from .settings import SETTINGS
@@ -57,7 +57,7 @@ class Blitz3D(Format["Document", Import, Export]):
 
         return from_scene(scene, options)
 
-    def frames_in_seconds(self, scene: Scene) -> list[str]:
+    def frames_in_seconds(self, scene: Scene) -> list[Note]:
         from .frames import frames_in_seconds
 
         return frames_in_seconds(scene)

@@ -8,12 +8,11 @@ is at (N + 1) / fps seconds of the .glb. Speeds are frames a second for one, sec
 from __future__ import annotations
 
 from ...scene import Clip, Scene
+from ..format import Note
 from . import engine
 
-NOTE = "Frames: "  # what every line begins with: they tell, and do not warn
 
-
-def frames_in_seconds(scene: Scene) -> list[str]:
+def frames_in_seconds(scene: Scene) -> list[Note]:
     """A line for the whole timeline, and one for each named part of it."""
     if scene.timeline is None:
         return []
@@ -21,10 +20,10 @@ def frames_in_seconds(scene: Scene) -> list[str]:
     return [_line(scene.timeline, fps), *(_line(clip, fps) for clip in scene.clips if clip.tracks is None)]
 
 
-def _line(clip: Clip, fps: float) -> str:
+def _line(clip: Clip, fps: float) -> Note:
     in_mods = [max(frame - 1, 0) for frame in (clip.first, clip.last)]
     seconds = [f"{(frame + 1) / fps:.6g}" for frame in in_mods]
-    return (
-        f'{NOTE}"{clip.name}" is {clip.first:g} to {clip.last:g} in the .b3d, {in_mods[0]:g} to {in_mods[1]:g} in mods for it, '
-        f"and {seconds[0]} to {seconds[1]} seconds in the .glb; divide the speed by {fps:g} (30 is {30 / fps:.6g})"
+    return Note(
+        f'Frames: "{clip.name}" is {clip.first:g} to {clip.last:g} in the .b3d, {in_mods[0]:g} to {in_mods[1]:g} in mods for '
+        f"it, and {seconds[0]} to {seconds[1]} seconds in the .glb; divide the speed by {fps:g} (30 is {30 / fps:.6g})"
     )

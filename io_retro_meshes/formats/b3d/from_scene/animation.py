@@ -76,12 +76,21 @@ class Timeline:
         moved = animation.moved_clips(scene, self.ranges)
         scene.warnings += moved
         if start == "ONE":
-            self.start_at_one(scene, 1.0 if moved or scene.first_frame is None else scene.first_frame)
+            self.start_at_one(scene, 1.0 if moved else self.beginning(scene))
             return
         first = min([self.clip.first if self.clip else 0, *(clip.first for clip in self.ranges)])
         if first < 0:
             self.shift = 1 - first
             scene.warnings.append(f"The animation begins before frame 0; it was moved by {1 - first:g} frames.")
+
+    def beginning(self, scene: Scene) -> float:
+        """The frame that Luanti is to begin on. Its own files keep theirs; those of others may begin on 0, which it ignores."""
+        if scene.first_frame is not None or self.clip is None or "b3d" in scene.settings or self.clip.first >= 1:
+            return 1.0 if scene.first_frame is None else scene.first_frame
+        scene.warnings.append(
+            f"The animation begins on frame {self.clip.first:g}: it was moved by {1 - self.clip.first:g}, to 1."
+        )
+        return self.clip.first
 
     def start_at_one(self, scene: Scene, begin: float) -> None:
         """Puts the frame `begin` on frame 1 of the file, and cuts off what is before it: Luanti takes no such keys."""
