@@ -58,7 +58,7 @@ class Progress:
         what = f"FAILED: {result.error}" if result.failed else result.output
         say(f"[{self.number}{of}] {shown(result.input)} -> {shown(what)}", self._write)
         for warning in result.warnings:
-            say(f"    warning: {shown(warning)}", self._write)
+            say(("         " if warning.startswith(" ") else "    warning: ") + shown(warning), self._write)
         for note in result.notes:
             say(f"    {shown(note)}", self._write)
 

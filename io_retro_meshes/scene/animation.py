@@ -148,7 +148,7 @@ def moved_clips(scene: Scene, ranges: list[Clip]) -> list[str]:
     pairs = [
         (clip, piece) for clip, piece in zip(own, ranges[len(ranges) - len(own) :], strict=True) if clip.first != piece.first
     ]
-    lines = [f'"{a.name}": frames {a.first:g} to {a.last:g} are {b.first:g} to {b.last:g} in the file' for a, b in pairs]
+    lines = [f'  "{a.name}": frames {a.first:g} to {a.last:g} are {b.first:g} to {b.last:g} in the file' for a, b in pairs]
     return [f"Animations share frames, so {len(lines)} of them have others in the file:", *lines] if lines else []
 
 

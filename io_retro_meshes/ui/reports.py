@@ -28,11 +28,11 @@ def report_warnings(operator: bpy.types.Operator, warnings: list[str], title: st
 def folded(warnings: list[str]) -> list[str]:
     """Of many sentences that differ in names and numbers alone a few, then how many more there are, and of what.
 
-    What is said several times in the same words is said once: "[12x] ...".
+    What is said several times in the same words is said once: "[12x] ...". Rows of a table, which are indented, all stay.
     """
     alike: dict[str, list[str]] = {}
     for warning, count in Counter(warnings).items():
-        kind = re.sub(r'"[^"]*"|\d[\d,.]*', "*", warning)
+        kind = warning if warning.startswith(" ") else re.sub(r'"[^"]*"|\d[\d,.]*', "*", warning)
         alike.setdefault(kind, []).append(warning if count == 1 else f"[{count}x] {warning}")
     lines: list[str] = []
     for several in alike.values():

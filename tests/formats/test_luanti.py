@@ -139,9 +139,9 @@ def test_actions_stay_on_their_frames_unless_they_share_some() -> None:
     _, found, warnings = written(rigged(*apart, Clip("run", 187, 190, moving(187, 190))), start_frame="ONE")
     assert found == [("walk", 1, 20), ("idle", 21, 100), ("run", 101, 104)]
     assert warnings[1:] == [
-        '"walk": frames 168 to 187 are 1 to 20 in the file',
-        '"idle": frames 0 to 79 are 21 to 100 in the file',
-        '"run": frames 187 to 190 are 101 to 104 in the file',
+        '  "walk": frames 168 to 187 are 1 to 20 in the file',
+        '  "idle": frames 0 to 79 are 21 to 100 in the file',
+        '  "run": frames 187 to 190 are 101 to 104 in the file',
     ]
 
 
