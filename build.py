@@ -3,6 +3,7 @@
 """Everything around the add-on, with nothing but Python: run `python3 build.py --help`.
 
     python3 build.py                              the extension, as dist/io_retro_meshes-<version>.zip
+    python3 build.py build --website URL          the same, with the address of the project for Blender's Website button
     python3 build.py convert IN... -o OUT --to FORMAT
     python3 build.py info FILE...                 what is in a file
     python3 build.py check FILE...                is it read and written back byte for byte?
@@ -29,7 +30,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from tools import libraries
+from tools import libraries, pages
 from tools.common import PACKAGE, ROOT, Failure
 from tools.environments import DEFAULT, environment
 from tools.lock import lock
@@ -45,20 +46,23 @@ def version() -> str:
     return found[1]
 
 
-def build(folder: Path = ROOT / "dist") -> Path:
+def build(folder: Path = ROOT / "dist", website: str = "") -> Path:
     """The same sources give the same bytes: sorted names, one date, one set of permissions."""
     files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*") if path.is_file()}
     files = {name: path for name, path in files.items() if not name.endswith(".pyc") and "/." not in "/" + name}
-    for name in ("blender_manifest.toml", "LICENSE", "README.md"):
-        files[name] = ROOT / name
+    contents = {name: path.read_bytes() for name, path in files.items()}
+    contents |= {name: (ROOT / name).read_bytes() for name in ("blender_manifest.toml", "LICENSE")}
+    contents |= {"README.md": pages.readme(), **pages.pages()}
+    if website:
+        contents["blender_manifest.toml"] = f'website = "{website}"\n'.encode() + contents["blender_manifest.toml"]
     target = folder / f"io_retro_meshes-{version()}.zip"
     folder.mkdir(parents=True, exist_ok=True)
     part = target.with_suffix(f".{os.getpid()}.part")
     with zipfile.ZipFile(part, "w") as archive:
-        for name in sorted(files):
+        for name in sorted(contents):
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.external_attr = 0o644 << 16
-            archive.writestr(entry, files[name].read_bytes(), zipfile.ZIP_DEFLATED, 9)
+            archive.writestr(entry, contents[name], zipfile.ZIP_DEFLATED, 9)
     part.replace(target)
     return target
 
@@ -107,10 +111,11 @@ def leading_options(arguments: list[str], *names: str) -> tuple[dict[str, str], 
 
 def main(arguments: list[str]) -> int:
     command, rest = (arguments[0], arguments[1:]) if arguments else ("build", [])
-    options, rest = leading_options(rest, "--blender", *(["--addon-tester"] if command == "test" else []))
+    own = {"test": ["--addon-tester"], "build": ["--website"]}
+    options, rest = leading_options(rest, "--blender", *own.get(command, []))
     blender = options.get("--blender")
     if command == "build":
-        print(build().relative_to(ROOT))
+        print(build(website=options.get("--website", "")).relative_to(ROOT))
     elif command == "libraries":
         print(libraries.lines().strip())
     elif command == "environment":  # asked for by a conversion that goes through Blender

@@ -64,7 +64,7 @@ class Preferences:
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
-        page = DOCUMENTATION / "first_model.md"
+        page = DOCUMENTATION / "first-model.html"
         if page.is_file():
             layout.operator("wm.path_open", text="Documentation", icon="HELP").filepath = str(page)
         layout.label(text="Texture Folders")

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pictures of every dialog, menu and panel in a language, to be looked at:
 
-    blender --factory-startup --enable-event-simulate --python tests/gui/pictures.py -- FOLDER [LANGUAGE] [NAME...]
+    blender --factory-startup --enable-event-simulate --python tests/gui/pictures.py -- FOLDER [LANGUAGE,LANGUAGE] [NAME...]
 
-LANGUAGE is Blender's name of it (en_US, de_DE, ja_JP). Needs ImageMagick, and an X server that is as large as the window.
+Languages have Blender's names for them (en_US, de_DE, ja_JP); each gets a folder. Needs ImageMagick, and an X server that is as
+large as the window.
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -18,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # Blender runs thi
 
 from io_retro_meshes.formats import MENU_FORMATS
 from tests.gui import window
-from tests.gui.window import ROOT, Steps, clear, import_fox, in_area, picture, press
+from tests.gui.window import ROOT, Steps, clear, import_fox, in_area, picture, press, speak
 
 EXAMPLES = ROOT / "examples"
 
@@ -26,12 +28,6 @@ EXAMPLES = ROOT / "examples"
 def wait(steps: int = 3) -> Steps:
     for _ in range(steps):
         yield
-
-
-def speak(language: str) -> None:
-    view = bpy.context.preferences.view
-    view.language = language
-    view.use_translate_interface = view.use_translate_tooltips = language != "en_US"
 
 
 def menus(folder: Path) -> Steps:
@@ -45,7 +41,9 @@ def menus(folder: Path) -> Steps:
 
 
 def dialogs(folder: Path) -> Steps:
-    """The file dialogs with their options."""
+    """The file dialogs with their options, all panels open."""
+    operators = importlib.import_module(f"{window.NAME}.ui.operators")
+    folded, operators.FOLDED = operators.FOLDED, ()
     for verb, name in [(verb, name) for name in MENU_FORMATS for verb in ("import", "export")] + [("import", "retro_mesh")]:
         with in_area("VIEW_3D"):
             getattr(getattr(bpy.ops, f"{verb}_scene"), name)("INVOKE_DEFAULT", filepath=str(EXAMPLES / "model"))
@@ -53,6 +51,7 @@ def dialogs(folder: Path) -> Steps:
         picture(folder / f"{verb}_{name}.png")
         press("ESC")
         yield from wait(2)
+    operators.FOLDED = folded
 
 
 def drops(folder: Path) -> Steps:
@@ -97,26 +96,38 @@ def panels(folder: Path) -> Steps:
         picture(folder / f"panel_{name}.png")
 
 
-PICTURES = (menus, dialogs, drops, preferences, panels)
-
-
-def steps(folder: Path, language: str, names: list[str]) -> Generator[None, None, bool]:
-    speak(language)
+def check(folder: Path) -> Steps:
+    """What an export would lose, format by format."""
+    with in_area("VIEW_3D"):
+        bpy.ops.export_scene.retro_check("INVOKE_DEFAULT")
+    yield from wait()
+    picture(folder / "check.png")
+    press("ESC")
     yield
-    for take in PICTURES:
-        if not names or take.__name__ in names:
-            clear()
-            if take is not panels:
-                import_fox()
-            yield from take(folder)
-            print(f"taken: {take.__name__}", flush=True)
+
+
+PICTURES = (menus, dialogs, drops, check, preferences, panels)
+
+
+def steps(folder: Path, languages: list[str], names: list[str]) -> Generator[None, None, bool]:
+    for language in languages:
+        speak(language)
+        (folder / language).mkdir(parents=True, exist_ok=True)
+        yield
+        for take in PICTURES:
+            if not names or take.__name__ in names:
+                clear()
+                if take is not panels:
+                    import_fox()
+                yield from take(folder / language)
+                print(f"taken: {language} {take.__name__}", flush=True)
     return True
 
 
 def main() -> None:
-    folder, language, *names = [*window.arguments(), "en_US"] if len(window.arguments()) == 1 else window.arguments()
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    window.start(steps(Path(folder), language, names))
+    folder, *rest = window.arguments()
+    languages, *names = rest or ["en_US"]
+    window.start(steps(Path(folder), languages.split(","), names))
 
 
 main()

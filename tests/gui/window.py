@@ -58,6 +58,13 @@ def asking() -> str:
         return str(area.spaces.active.active_operator.bl_idname)
 
 
+def speak(language: str) -> None:
+    """en_US, de_DE, ja_JP …: Blender's names."""
+    view = bpy.context.preferences.view
+    view.language = language
+    view.use_translate_interface = view.use_translate_tooltips = language != "en_US"
+
+
 def picture(path: Path) -> None:
     """Of the whole screen, through ImageMagick: Blender's own screenshot is black inside a timer."""
     subprocess.run(["import", "-window", "root", f"png:{path}"], check=True, timeout=60)
