@@ -15,6 +15,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import bpy
+from mathutils import Euler
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by its path
 
@@ -25,7 +26,7 @@ COLORS = 200  # a window has few, and a picture with a palette is small
 
 
 def take(path: Path) -> None:
-    command = ["import", "-window", "root", "-colors", str(COLORS), f"png8:{path}"]
+    command = ["import", "-window", "root", "+dither", "-colors", str(COLORS), f"png8:{path}"]
     subprocess.run(command, check=True, timeout=120)
 
 
@@ -42,14 +43,14 @@ def steps(folder: Path) -> Generator[None, None, bool]:
         view.shading.color_type = "TEXTURE"
         view.show_region_ui = True
         bpy.context.view_layer.objects.active = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
-        yield
+    yield
+    with in_area("VIEW_3D") as area:
         next(region for region in area.regions if region.type == "UI").active_panel_category = "Retro Meshes"
         bpy.ops.object.retro_play_animation("EXEC_DEFAULT", True, action="walk")
         bpy.context.scene.frame_set(62)
         bpy.ops.object.select_all(action="DESELECT")
-        bpy.ops.view3d.view_axis(type="FRONT")
-        bpy.ops.view3d.view_orbit(angle=0.6, type="ORBITLEFT")
-        bpy.ops.view3d.view_orbit(angle=0.35, type="ORBITUP")
+        looking = area.spaces.active.region_3d
+        looking.view_perspective, looking.view_rotation = "PERSP", Euler((1.25, 0.0, 0.7)).to_quaternion()
         bpy.ops.view3d.view_all()
     with in_area("PROPERTIES") as area:
         area.spaces.active.context = "OBJECT"

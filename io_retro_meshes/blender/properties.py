@@ -50,11 +50,13 @@ DRAWN = ("Material", "ShaderNodeTexImage")
 LARGEST = 2**31 - 1  # that Blender's integers hold
 GREATEST = 3.4e38  # that a float of 32 bits holds
 OTHER = "OTHER"  # of an enumeration: a number that has no name
+# Where the words of options and settings are translated: what Blender says for the same English is longer, or means another thing.
+CONTEXT = "Retro Meshes"
 
 
 def make_property(option: Option, **access: Any) -> Any:
     """The property that an operator or a property group gets for an option. `access`: its getter and setter."""
-    words: dict[str, Any] = {"name": option.label, "description": option.description, **access}
+    words: dict[str, Any] = {"name": option.label, "description": option.description, "translation_context": CONTEXT, **access}
     limits = {"min": option.minimum, "max": option.maximum, "soft_max": option.soft_maximum, "precision": option.precision}
     words |= {name: value for name, value in limits.items() if value is not None and option.kind != "ENUM"}
     words["default"] = option.default
@@ -73,7 +75,7 @@ def make_property(option: Option, **access: Any) -> Any:
 def _settings_properties(option: Option) -> dict[str, Any]:
     """What a property group gets for a setting: a property, and for an enumeration of numbers the number as another."""
     if option.bit_of:
-        words = {"name": option.label, "description": option.description}
+        words = {"name": option.label, "description": option.description, "translation_context": CONTEXT}
         return {option.name: BoolProperty(**words, **_bit(option.bit_of, option.bit), options={"SKIP_SAVE"})}
     if option.numbers:
         return {option.name: _named(option), f"{option.name}_number": _number(option)}
@@ -119,7 +121,8 @@ def _named(option: Option) -> Any:
             set_value(group, option.name, next(number for number in range(LARGEST) if number not in option.numbers))
 
     default = option.items[option.numbers.index(option.default)][0]
-    return EnumProperty(name=option.label, description=option.description, items=items, default=default, get=get, set=set)
+    words = {"name": option.label, "description": option.description, "translation_context": CONTEXT}
+    return EnumProperty(**words, items=items, default=default, get=get, set=set)
 
 
 def _number(option: Option) -> Any:
@@ -130,8 +133,8 @@ def _number(option: Option) -> Any:
         set_value(group, option.name, value)
 
     low, high = int(option.minimum or 0), LARGEST if option.maximum is None else int(option.maximum)
-    words = {"name": f"{option.label} Number", "description": "As the file has it", "default": option.default}
-    return IntProperty(**words, min=low, max=high, get=get, set=set)
+    words = {"name": f"{option.label} Number", "description": "As the file has it", "translation_context": CONTEXT}
+    return IntProperty(**words, default=option.default, min=low, max=high, get=get, set=set)
 
 
 def _bit(of: str, bit: int) -> dict[str, Callable[..., Any]]:

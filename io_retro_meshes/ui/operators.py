@@ -92,15 +92,17 @@ class Importer(Dialog, ImportHelper):
         begin_scale(self, context, "import")
         return self.invoke_popup(context)
 
-    def format_of(self, path: Path) -> AnyFormat:
-        return self.format
+    @classmethod
+    def format_of(cls, path: Path) -> AnyFormat:
+        """Not the operator's: an import of several files goes on when Blender has done away with it."""
+        return cls.format
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         paths = self.paths()
         if not paths:
             self.report({"ERROR"}, "No file was chosen")
             return {"CANCELLED"}
-        run = Run(context, paths, self.format_of, self.chosen(), preferences.texture_folders(context))
+        run = Run(context, paths, type(self).format_of, self.chosen(), preferences.texture_folders(context))
         if self.invoked and len(paths) > 1 and context.window is not None:
             run_in_window(run)
             return {"CANCELLED"}  # the step to undo is made when all files are there
@@ -168,7 +170,8 @@ class AnyImporter(Importer):
             return None  # told when the file is imported
         return found[0] if found and found.count(found[0]) == len(found) else None
 
-    def format_of(self, path: Path) -> AnyFormat:
+    @classmethod
+    def format_of(cls, path: Path) -> AnyFormat:
         from ..blender import files
 
         found = files.format_of(path)

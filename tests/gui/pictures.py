@@ -46,7 +46,7 @@ def dialogs(folder: Path) -> Steps:
     folded, operators.FOLDED = operators.FOLDED, ()
     for verb, name in [(verb, name) for name in MENU_FORMATS for verb in ("import", "export")] + [("import", "retro_mesh")]:
         with in_area("VIEW_3D"):
-            getattr(getattr(bpy.ops, f"{verb}_scene"), name)("INVOKE_DEFAULT", filepath=str(EXAMPLES / "model"))
+            getattr(getattr(bpy.ops, f"{verb}_scene"), name)("INVOKE_DEFAULT")
         yield from wait(4)
         picture(folder / f"{verb}_{name}.png")
         press("ESC")
@@ -55,8 +55,9 @@ def dialogs(folder: Path) -> Steps:
 
 
 def drops(folder: Path) -> Steps:
-    """What is asked when files are dropped on the viewport: of one format, and of several."""
-    for title, names in (("drop", ["fox.b3d"]), ("drop_several", ["fox.b3d", "robot.bo3d"])):
+    """What is asked when files are dropped on the viewport: one of each format, and of several formats at once."""
+    for names in [*([entry.example] for entry in MENU_FORMATS.values()), ["fox.b3d", "robot.bo3d"]]:
+        title = "_".join(["drop", *(Path(name).stem for name in names)])
         with in_area("VIEW_3D"):
             listed = [{"name": name} for name in names]
             bpy.ops.wm.drop_import_file("INVOKE_DEFAULT", directory=str(EXAMPLES), files=listed)

@@ -23,7 +23,7 @@ class ImportOptions(options.ImportOptions):
     )
     draft_axes: Literal["BLENDER", "OPENGL"] = option(
         "BLENDER",
-        "Up Axis of Old Files",
+        "Up in Old Files",
         "Which way is up in files from before the format was published: they do not say it",
         items=(("BLENDER", "Z Up", "As in Blender"), ("OPENGL", "Y Up", "As in OpenGL: (-x, z, y)")),
     )

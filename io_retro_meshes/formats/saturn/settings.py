@@ -18,6 +18,8 @@ class MaterialSettings:
     flag: int = option(0, "Flag", "0 single sided, 1 double sided", minimum=0, maximum=255)
     double_sided: bool = bit("flag", 1, "Double Sided", "Seen from behind as well")
     sort: int = option(0xC3, "Sort", "How polygons are sorted: 4 texture, 8 light, 128 gouraud", minimum=0, maximum=255)
+    sort_light: bool = bit("sort", 8, "Lit", "Lit while the game runs")
+    sort_gouraud: bool = bit("sort", 128, "Shaded Corners", "Has a shade for each corner")
     atrb: int = option(
         0x4AC,
         "Draw",
@@ -26,6 +28,12 @@ class MaterialSettings:
         minimum=0,
         maximum=0xFFFF,
     )
+    shadow: bool = bit("atrb", 1, "Shadow", "Darkens what is behind. With Half Luminance, too, it is half transparent instead")
+    half_luminance: bool = bit("atrb", 2, "Half Luminance", "Half as bright")
+    gouraud: bool = bit("atrb", 4, "Gouraud", "The shades of its corners are mixed between them")
+    transparent_pixels_off: bool = bit("atrb", 64, "Opaque Pixels", "Pixels that mean transparent are drawn, too")
+    end_codes_off: bool = bit("atrb", 128, "No End Codes", "Pixels that mean the end of a line are drawn, too")
+    mesh: bool = bit("atrb", 256, "Mesh", "Every other pixel is drawn, as on a chessboard")
 
 
 @settings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people read, in their language. Blender's own catalogs come first: what it says there by itself stays as it says it."""
+"""What people read, in their language. Blender looks into its own catalogs first, and here for what they do not have."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 
 import bpy
 
+from ...blender.properties import CONTEXT
 from . import german, japanese
 
 OWNER = __package__.rpartition(".ui.")[0]
 LANGUAGES = {"de": german.WORDS, "ja": japanese.WORDS}
-CONTEXTS = ("*", "Operator")  # of labels, tooltips and entries; of buttons and menus that run an operator
+# Of titles and tooltips; of buttons and menus that run an operator; of options and settings.
+CONTEXTS = ("*", "Operator", CONTEXT)
 
 
 def register() -> None:
