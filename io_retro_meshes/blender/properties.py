@@ -50,7 +50,7 @@ DRAWN = ("Material", "ShaderNodeTexImage")
 LARGEST = 2**31 - 1  # that Blender's integers hold
 GREATEST = 3.4e38  # that a float of 32 bits holds
 OTHER = "OTHER"  # of an enumeration: a number that has no name
-# Where the words of options and settings are translated: what Blender says for the same English is longer, or means another thing.
+# Where options and settings are translated: what Blender says for the same English is often longer, or means something else.
 CONTEXT = "Retro Meshes"
 
 
