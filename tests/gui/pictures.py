@@ -91,6 +91,7 @@ def panels(folder: Path) -> Steps:
             yield
             next(region for region in area.regions if region.type == "UI").active_panel_category = "Retro Meshes"
         bpy.context.view_layer.objects.active = next(each for each in bpy.data.objects if each.type == "MESH")
+        yield
         with in_area("PROPERTIES") as area:
             area.spaces.active.context = "MATERIAL"
         yield from wait(4)

@@ -268,7 +268,7 @@ def check_preferences(folder: Path) -> Steps:
 
 def check_languages(folder: Path) -> Steps:
     """Every dialog draws in German and in Japanese, and what it says comes from our tables where Blender has no words."""
-    said = {"de_DE": "Vertices verbinden", "ja_JP": "頂点を結合"}
+    said = {"de_DE": "Vertices vereinen", "ja_JP": "頂点を結合"}
     operators = importlib.import_module(f"{window.NAME}.ui.operators")
     folded, operators.FOLDED = operators.FOLDED, ()
     try:
