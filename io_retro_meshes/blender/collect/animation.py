@@ -12,7 +12,7 @@ from ...formats.options import ExportOptions
 from .. import properties
 from ..animations import Animation
 from .objects import ObjectCollector
-from .parts import TimelineParts
+from .parts import TimelineParts, only_owner
 from .plan import Plan, has_no_end, make_plan, missing_bones, played_frames
 from .playing import Stage
 from .sample import Sampler, Take
@@ -91,7 +91,8 @@ class AnimationCollector:
                 first, last = self.collector.context.scene.frame_start, self.collector.context.scene.frame_end
             tracks = sampler.tracks(self.stage, [Take(first, last)])
             settings = properties.collect(animation.actions[0])
-            clip = neutral.Clip(animation.name, float(first), float(last), tracks, _markers(animation), settings)
+            owner = only_owner(self.collector, animation)
+            clip = neutral.Clip(animation.name, float(first), float(last), tracks, _markers(animation), settings, owner)
             self.collector.scene.clips.append(clip)
 
 

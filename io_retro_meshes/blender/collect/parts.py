@@ -91,9 +91,8 @@ class TimelineParts:
         move = self.layout.moved if edit.own is None else lambda frame: frame + piece.shift
         markers = [(move(frame), name) for frame, name in dict.fromkeys(found)]
         settings = properties.collect(edit.part.actions[0])
-        return neutral.Clip(
-            edit.part.name, piece.first + piece.shift, piece.last + piece.shift, markers=markers, settings=settings
-        )
+        first, last = piece.first + piece.shift, piece.last + piece.shift
+        return neutral.Clip(edit.part.name, first, last, None, markers, settings, only_owner(self.collector, edit.part))
 
     # ------------------------------------------------------------------------------------------------- warnings
 
@@ -133,6 +132,13 @@ class TimelineParts:
     def _apart(sampler: Sampler, takes: list[Take], one: int, other: int) -> np.ndarray:
         nodes = [index for index in sampler.nodes if takes[one].is_about(index) and takes[other].is_about(index)]
         return sampler.difference(sampler.played[one], sampler.played[other], nodes)
+
+
+def only_owner(collector: ObjectCollector, animation: Animation) -> int:
+    """The armature that an animation is about alone, where there are others: they may be as like as twins. Else -1."""
+    first, *more = dict.fromkeys(owner.object for owner in animation.owners)
+    rigs = {source for source in collector.objects if source is not None and source.type == "ARMATURE"}
+    return collector.objects.index(first) if not more and first in rigs and len(rigs) > 1 else -1
 
 
 def _whole(piece: Piece) -> Frames:

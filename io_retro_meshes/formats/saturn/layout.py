@@ -50,7 +50,8 @@ def slot(chunks: list[bytes], source: bytes | None, listed: int, notes: list[str
             room = max(room, sectors(len(chunk)))
         entries[index] = (offset + moved, len(chunk), room, padding)
         if needed > there and end < len(source):
-            notes.append(f"the {_name(index)} chunk has {len(chunk)} bytes, {len(chunk) - there} more than its room")
+            more = f"{len(chunk):,} bytes, {len(chunk) - there:,} more than its room"
+            notes.append(f"the {_name(index)} chunk has {more}: what follows it is moved by {needed - there:,} bytes")
         moved += needed - there
     for index in range(listed, len(chunks)):
         room = sectors(len(chunks[index]))
@@ -98,7 +99,10 @@ def slots(characters: list[bytes], sources: list[bytes | None], equal: bool, not
     size = max(len(slot) for slot in characters)
     known = [len(source) for source in sources if source is not None]
     if known and size > max(known):
-        notes.append(f"a character has 0x{size:X} bytes, 0x{size - max(known):X} more than its slot")
+        longer = (
+            "the file is as much longer" if len(characters) == 1 else "each slot is as much larger, and what follows is moved"
+        )
+        notes.append(f"a character has {size:,} bytes, {size - max(known):,} more than its slot: {longer}")
     return b"".join(slot + FILL * (size - len(slot)) for slot in characters)
 
 
@@ -109,7 +113,11 @@ def segments(written: list[bytes], sources: list[bytes | None], notes: list[str]
     for number, (data, source) in enumerate(zip(written, sources, strict=True)):
         out += bytes(sectors(len(out)) - len(out))
         room = len(source) if source is not None else 0
-        if source is not None and data is not source and len(data) > sectors(room) and number < last:
-            notes.append(f"segment {number} of the x8an file has {len(data)} bytes, {len(data) - room} more than its room")
-        out += data + (bytes(max(room - len(data), 0)) if number < last else b"")
+        if source is not None and data is not source and len(data) > sectors(room):
+            moved = f"{sectors(len(data)) - sectors(room):,} bytes"
+            notes.append(
+                f"segment {number} of the x8an file has {len(data):,} bytes, {len(data) - room:,} more than its room: "
+                + (f"what follows it is moved by {moved}" if number < last else "the file is as much longer")
+            )
+        out += data + bytes(max(room - len(data), 0))
     return bytes(out)

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import FormatError
 from . import read, write
@@ -65,7 +67,7 @@ def companion_files(path: Path, document: Document) -> list[tuple[Path, bytes]]:
         if existing is not None or names != [path.stem + "_an"]:
             raise FormatError(
                 f"animations would go to {target.name}, which other characters share and which was not read. Import the "
-                "character with that file beside it, or set x8an Actions to Timeline"
+                "character with that file beside it, or set Extra Actions to Timeline"
             )
         return [(target, write.write(Document(segments=document.segments)))]
     merged = Document(segments=list(document.segments), keep_room=document.keep_room)
@@ -119,6 +121,14 @@ def match(characters: list[Character], segments: list[Segment], bone_counts: lis
                 "but not shown."
             )
     return matches
+
+
+def places(stored: Any, count: int) -> Iterator[tuple[int, int]]:
+    """Definitions and the numbers of their segments, as an import has left them in the settings of a node."""
+    for pair in stored if isinstance(stored, (list, tuple)) else ():
+        match pair:
+            case [int(index), int(place)] if 0 <= place < count:
+                yield index, place
 
 
 def external_definitions(character: Character) -> list[tuple[int, Definition]]:

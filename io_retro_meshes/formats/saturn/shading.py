@@ -3,8 +3,9 @@
 
 `restyle` makes a material look as its settings say: for imports, and when a setting is changed in Blender's panel. `settle`
 brings the settings up to what the material looks like: for exports and for the panel, after the node graph was changed.
-`imported` and `cut_out`, settings without a property, have flag, sort and atrb as they were in the file, and whether the
-polygons showed holes then: in an atlas the holes may be in other pictures.
+Settings without a property say how the polygons were in the file: `imported` has flag, sort and atrb of one of them, `textured`
+whether they showed a texture, `holes` whether there are holes in that image, and `cut_out` whether the polygons showed them: in
+an atlas the holes may be in other pictures.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...scene import Image, Material, floats, set_alpha
 from .document import DOUBLE_SIDED, DRAW_MODE, HALF_LUMINANCE, SHADOW, SORT_TEXTURE, STIPPLE, TRANSLUCENT, TRANSPARENT_PIXEL_OFF
+
+Array = npt.NDArray[Any]
 
 ID = "saturn"
 # Of polygons without attributes from an import: sorted by their centre, RGB, end codes off, gouraud.
@@ -47,6 +51,12 @@ def restyle(material: Material, images: list[Image]) -> None:
     for layer in material.layers:
         if layer.use == "COLOR" and layer.image >= 0:
             set_alpha(layer, images, alpha=True)
+
+
+def mixed(atrb: Array) -> Array:
+    """How polygons are mixed with what is behind them: SHADOW, HALF_LUMINANCE, TRANSLUCENT, or 0 for not at all."""
+    mode = atrb & DRAW_MODE
+    return np.where((mode & TRANSLUCENT == SHADOW) & (mode != SHADOW), 0, mode & TRANSLUCENT)
 
 
 def _is_clear(atrb: int) -> bool:

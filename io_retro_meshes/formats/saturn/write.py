@@ -50,9 +50,9 @@ def write(document: Document) -> bytes:
 
 def _checked(document: Document, data: bytes, notes: list[str]) -> bytes:
     if notes and document.keep_room:
-        raise FormatError(f"{'; '.join(notes)}. Make it smaller, or switch Keep Room off to move what follows")
+        raise FormatError(f"{'; '.join(notes)}. Make it smaller, or switch Keep Room off")
     for note in notes:
-        warning = f"{note[0].upper()}{note[1:]}: what follows was moved, which the game may not expect."
+        warning = f"{note[0].upper()}{note[1:]}, which the game may not expect."
         if warning not in document.warnings:
             document.warnings.append(warning)
     return data

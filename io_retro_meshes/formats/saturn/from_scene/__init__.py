@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -40,27 +41,37 @@ class Exporter:
         found = [find(scene.nodes[node].settings, scene.nodes[node].name, warnings) for node in self.nodes]
         self.originals = [character for character, _ in found]
         self.marks = [mark for _, mark in found]
-        self._read_companion()
+        self._read_companions()
 
-    def _read_companion(self) -> None:
-        """The x8an file that was imported along, and which animation is where in it."""
+    def _read_companions(self) -> None:
+        """The x8an files that were imported along, one behind the other, and which animation is where in them."""
         self.matches: segments.Matches = {}
         self.companion: list[doc.Segment] = []
         stores = [self.scene.nodes[node].settings.get("saturn", {}) for node in self.nodes]
         self.document.tail = next((data for each in stores if (data := stored.decode(each.get("tail", "")))), b"")
-        data = next((data for each in stores if (data := stored.decode(each.get("companion", "")))), b"")
-        if not data:
-            return
+        files: dict[str, list[int]] = {}
+        for number, (store, original) in enumerate(zip(stores, self.originals, strict=True)):
+            text = store.get("companion", "")
+            if text and original is not None:
+                files.setdefault(text, []).append(number)
+        for text, numbers in files.items():
+            self._read_companion(stored.decode(text), numbers, stores)
+        if self.companion:
+            self.document.replaced = list(range(len(self.companion))) if len(files) > 1 else []
+        self.written = list(self.companion)
+        self.edited: dict[int, str] = {}  # the segments that are not as they were, and by whom
+
+    def _read_companion(self, data: bytes, numbers: list[int], stores: list[dict[str, Any]]) -> None:
+        """One x8an file, and the characters that need it."""
         try:
-            self.companion = read.read(data).segments
+            found = read.read(data).segments if data else []
         except FormatError as error:
-            self.companion = error.partial.segments if error.partial is not None else []
-        self.document.replaced = []
-        numbers = [number for number, character in enumerate(self.originals) if character is not None]
-        known = [character for character in self.originals if character is not None]
-        counts = [len(skeleton.tree(character.model.skeleton).parents) for character in known]
-        found = segments.match(known, self.companion, counts, [])
-        self.matches = {(numbers[owner], index): place for (owner, index), place in found.items()}
+            found = error.partial.segments if error.partial is not None else []
+        before = len(self.companion)
+        self.companion += found
+        for number in numbers:
+            for index, place in segments.places(stores[number].get("segments"), len(found)):
+                self.matches[(number, index)] = before + place
 
     # --------------------------------------------------------------------------------------------------------------- run
 
@@ -75,7 +86,7 @@ class Exporter:
             self._add_segments(number, outside)
             used |= exporter.used
         if self.document.replaced is not None:
-            self.document.segments = self.companion
+            self.document.segments = self.written
         self._warn_of_losses(used)
         return self.document
 
@@ -103,19 +114,30 @@ class Exporter:
     def _add_segments(self, number: int, outside: list[tuple[int, doc.Segment]]) -> None:
         """Puts the animations that belong into the x8an file into their places in it."""
         document = self.document
+        name = self.scene.nodes[self.nodes[number]].name
         for index, segment in outside:
             place = self.matches.get((number, index), -1)
             if place >= 0 and document.replaced is not None:
                 if not doc.same(segment.bones, self.companion[place].bones):
-                    self.companion[place] = segment
+                    self._replace_segment(place, segment, name)
                     document.replaced.append(place)
             elif document.replaced is None and self.originals[number] is None:
                 document.segments.append(segment)
             else:
                 raise FormatError(
-                    f'an animation of "{self.scene.nodes[self.nodes[number]].name}" cannot be added to its x8an file: the game '
+                    f'an animation of "{name}" cannot be added to its x8an file: the game '
                     "counts the animations in it. Switch Outside the Timeline off in the settings of the action"
                 )
+
+    def _replace_segment(self, place: int, segment: doc.Segment, name: str) -> None:
+        """Characters may share a segment."""
+        other = self.edited.setdefault(place, name)
+        if other != name and not doc.same(segment.bones, self.written[place].bones):
+            self.document.warnings.append(
+                f'"{other}" and "{name}" share an animation of their x8an file, and it was edited for both: the file has that '
+                f'of "{name}". Export them one by one, each into a folder of its own, to keep both.'
+            )
+        self.written[place] = segment
 
     def _warn_of_losses(self, used: set[int]) -> None:
         nodes = self.scene.nodes

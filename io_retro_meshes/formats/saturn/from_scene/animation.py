@@ -94,7 +94,7 @@ def _packed(found: Animations, spare: list[doc.PackedSegment]) -> Animations:
     if not spare and len(packed) != sum(each.external for each in found.animation.definitions):
         raise FormatError(
             "some animations are in an x8an file that was not read, and cannot be packed. Import the character with that file "
-            "beside it, or set x8an Actions to Where They Were"
+            "beside it, or set Extra Actions to Where They Were"
         )
     return Animations(found.animation, packed + spare)
 
@@ -124,8 +124,12 @@ def _named_type(name: str) -> int | None:
     plain = re.sub(r"\.\d{3}$", "", name).lower()
     if coded := re.fullmatch(r"type_([0-9a-f]{1,4})", plain):
         return int(coded[1], 16)
-    words = f" {' '.join(_words(name))} "
-    return next((_TYPES[known] for known in _BY_LENGTH if f" {known} " in words), None)
+    return next((_TYPES[known] for known in _BY_LENGTH if _says(name, known)), None)
+
+
+def _says(name: str, known: str) -> bool:
+    """Are the words of a type's name in a name?"""
+    return f" {' '.join(_words(known))} " in f" {' '.join(_words(name))} "
 
 
 def _words(name: str) -> list[str]:
@@ -180,6 +184,7 @@ class AnimationMerger:
         self.spare = original.extra[len(external) :]
 
     def run(self, timeline: Clip | None, clips: list[Clip]) -> Animations:
+        clips = [self._named(clip) for clip in clips]
         first, last = self._range()
         if timeline is not None and (timeline.last > timeline.first or first == last):
             around = min(first, math.floor(timeline.first)), max(last, math.ceil(timeline.last))
@@ -204,6 +209,24 @@ class AnimationMerger:
             self._add(clip)
         return self._result()
 
+    def _named(self, clip: Clip) -> Clip:
+        """A new name counts like a new type, where the type is still that of the animation it was, or is a copy of."""
+        settings, definitions = settings_of(clip), self.original.animation.definitions
+        order = settings.get("order", -1)
+        known = definitions[order] if 0 <= order < len(definitions) else None
+        if known is None or settings.get("type") != known.type or _says(clip.name, known.name):
+            return clip
+        kind = _named_type(clip.name)
+        if kind is None:
+            self.warnings.append(f'The file has types instead of names: "{clip.name}" is written as {known.name}.')
+            return clip
+        if kind != known.type:
+            named = TYPE_NAMES.get(kind, clip.name)
+            self.warnings.append(
+                f'"{clip.name}" is written as {named}, as its name says. For {known.name}, as before, give it that name again.'
+            )
+        return replace(clip, settings={**clip.settings, "saturn": {**settings, "type": kind}})
+
     def _warn_of_missing(self, kept: list[str], gone: list[str]) -> None:
         if kept:
             self.warnings.append(
@@ -222,16 +245,17 @@ class AnimationMerger:
         return min([first, *(each.first for each in own)]), max([last, *(each.last for each in own)])
 
     def _sort(self, clips: list[Clip]) -> tuple[dict[int, Clip], list[Clip]]:
-        """Clips by the definition of the file that they are, and those that are new."""
+        """Clips by the definition of the file that they are, and those that are new. Of copies the one of its type is it."""
+        definitions = self.original.animation.definitions
         known: dict[int, Clip] = {}
-        new = []
         for clip in clips:
-            order = settings_of(clip).get("order", -1)
-            if 0 <= order < len(self.original.animation.definitions) and order not in known:
+            settings = settings_of(clip)
+            order = settings.get("order", -1)
+            if 0 <= order < len(definitions) and (
+                order not in known or settings.get("type") == definitions[order].type != settings_of(known[order]).get("type")
+            ):
                 known[order] = clip
-            else:
-                new.append(clip)
-        return known, new
+        return known, [clip for clip in clips if not any(clip is other for other in known.values())]
 
     def _append(self, definition: doc.Definition, segment: doc.Segment | None, index: int = -1) -> None:
         if segment is not None:

@@ -83,12 +83,12 @@ class CharacterExporter:
                 self._add_to_body(index, node, skinned)
             elif (listed, node.mesh) not in seen:  # a second tag shows the same mesh again
                 seen.add((listed, node.mesh))
-                self.lists.setdefault(listed, []).append(self._polygon_mesh(node, self.rig.on_tag(index)))
+                self.lists.setdefault(listed, []).append(self._polygon_mesh(node, self.rig.on_tag(index), listed))
 
     def _add_to_body(self, index: int, node: Node, skinned: bool) -> None:
         mesh = self.scene.meshes[node.mesh]
         bone, matrix = (-1, np.eye(4)) if skinned else self.rig.places[index]
-        polygons = self._polygon_mesh(node, self.rig.bound(bone) @ matrix)
+        polygons = self._polygon_mesh(node, self.rig.bound(bone) @ matrix, doc.BODY)
         if skinned:
             polygons.bones = meshes.rigid_bones(mesh, self.options.strongest)
         else:
@@ -96,10 +96,12 @@ class CharacterExporter:
         self.draw_codes = self.draw_codes or _draw_codes(mesh.settings)
         self.body.append(polygons)
 
-    def _polygon_mesh(self, node: Node, matrix: Array) -> PolygonMesh:
+    def _polygon_mesh(self, node: Node, matrix: Array, listed: int) -> PolygonMesh:
         mesh = self.scene.meshes[node.mesh]
         materials = mesh.materials if node.materials is None else node.materials
-        return meshes.polygon_mesh(self.scene, mesh, materials, matrix, self.textures)
+        lists = self.original.model.lists if self.original is not None else []
+        source = lists[listed] if listed < len(lists) else []
+        return meshes.polygon_mesh(self.scene, mesh, materials, matrix, self.textures, source)
 
     # -------------------------------------------------------------------------------------------------------- animation
 

@@ -13,7 +13,7 @@ from ....scene import Image, Material, Mesh, Scene, surfaces
 from .. import axes, textures
 from .. import document as doc
 from ..face_attributes import ATTRIBUTES
-from ..shading import ID, is_textured, settle
+from ..shading import ID, is_textured, mixed, settle
 from .pictures import NEW, TextureSet, unmerged, upright
 
 Array = npt.NDArray[Any]
@@ -31,9 +31,19 @@ def face_values(mesh: Mesh, name: str, default: int) -> Array:
 
 
 def polygon_attributes(
-    scene: Scene, mesh: Mesh, materials: list[int], slots: Array, places: Array, pair: Array, texture_set: TextureSet
+    scene: Scene,
+    mesh: Mesh,
+    materials: list[int],
+    slots: Array,
+    places: Array,
+    pair: Array,
+    texture_set: TextureSet,
+    edited: dict[str, Array],
 ) -> tuple[Array, Array]:
-    """ATTR of every face, and by how many corners its polygon has to be rotated so that its picture is upright."""
+    """ATTR of every face, and by how many corners its polygon has to be rotated so that its picture is upright.
+
+    `edited`: the faces whose attributes of these names somebody has changed since the import.
+    """
     kept = {name: face_values(mesh, name, 0) for name in ATTRIBUTES}
     known = np.isin(kept["dir"] & doc.DIR_KIND, (2, 4, 5, 6))
     attributes = np.zeros(len(slots), doc.ATTR)
@@ -50,6 +60,7 @@ def polygon_attributes(
         old = known[faces]
         for name in ATTRIBUTES:
             rows[name] = np.where(old & (not _set_anew(name, material)), kept[name][faces], derived[name])
+        _follow_material(rows, material.settings[ID], {name: old & ~edited[name][faces] for name in ("flag", "atrb")})
         if image >= 0:
             uvs = surfaces.corner_values(mesh, mesh.uvs[layer])[places[faces]].astype(np.float64)
             opaque = ~old & (material.blend == "OPAQUE")
@@ -91,6 +102,24 @@ def _set_anew(name: str, material: Material) -> bool:
     if name == "sort" and is_textured(material):
         before |= doc.SORT_TEXTURE
     return bool(values[name] != before)
+
+
+def _follow_material(rows: Array, settings: dict[str, Any], unedited: dict[str, Array]) -> None:
+    """What all polygons of an imported material have in common, for faces that came to it from another one."""
+    if "imported" not in settings:
+        return
+    flag, atrb = rows["flag"], rows["atrb"]
+    flag[:] = np.where(unedited["flag"], flag & ~np.uint8(doc.DOUBLE_SIDED) | settings["flag"] & doc.DOUBLE_SIDED, flag)
+    wanted = np.where(atrb & doc.STIPPLE != settings["atrb"] & doc.STIPPLE, atrb ^ doc.STIPPLE, atrb)
+    mix = int(mixed(np.array(settings["atrb"])))
+    smooth = 0 if mix == doc.SHADOW else wanted & doc.GOURAUD
+    wanted = np.where(mixed(wanted) != mix, wanted & ~np.uint16(doc.DRAW_MODE) | smooth | mix, wanted)
+    heeds_ends = wanted & doc.END_CODE_OFF == 0  # these have holes even where transparent pixels are drawn
+    if settings.get("cut_out"):
+        wanted = np.where(heeds_ends, wanted, wanted & ~np.uint16(doc.TRANSPARENT_PIXEL_OFF))
+    elif settings.get("holes"):
+        wanted = wanted | doc.TRANSPARENT_PIXEL_OFF
+    atrb[:] = np.where(unedited["atrb"], wanted, atrb)
 
 
 def _derived(material: Material, textured: bool, smooth: Array) -> Array:

@@ -13,7 +13,7 @@ from ....scene import Mesh, Scene, maths
 from ...errors import FormatError
 from .. import axes
 from .. import document as doc
-from ..face_attributes import NO_AREA, PAIR, PART, POLYGON, REVERSED, TURNED
+from ..face_attributes import ATTRIBUTES, NO_AREA, PAIR, PART, POLYGON, REVERSED, TURNED
 from .materials import face_values, polygon_attributes
 from .pictures import TextureSet
 
@@ -42,8 +42,13 @@ class PolygonMesh:
         self.attributes["texno"][textured] = numbers[self.attributes["texno"][textured]]
 
 
-def polygon_mesh(scene: Scene, mesh: Mesh, materials: list[int], matrix: Array, textures: TextureSet) -> PolygonMesh:
-    """`matrix` takes the mesh to where its points belong, in the scene's axes. No point is on a bone yet."""
+def polygon_mesh(
+    scene: Scene, mesh: Mesh, materials: list[int], matrix: Array, textures: TextureSet, listed: list[doc.Mesh]
+) -> PolygonMesh:
+    """`matrix` takes the mesh to where its points belong, in the scene's axes. No point is on a bone yet.
+
+    `listed`: the meshes of the file that it came from.
+    """
     sizes = np.diff(np.append(mesh.starts, len(mesh.corners)))
     if len(sizes) and (sizes.min() < 3 or sizes.max() > 4):
         raise FormatError(f'mesh "{mesh.name}" has faces of {sizes.max()} corners: only triangles and quads can be written')
@@ -54,7 +59,8 @@ def polygon_mesh(scene: Scene, mesh: Mesh, materials: list[int], matrix: Array, 
     pair = np.where(turned & (pair >= 0), 3 - pair, pair)
     slots = np.zeros(len(sizes), np.int64) if mesh.face_materials is None else mesh.face_materials
     slots = np.minimum(slots, max(len(materials) - 1, 0))
-    attributes, turns = polygon_attributes(scene, mesh, materials, slots, places, pair, textures)
+    edited = _edited_attributes(mesh, listed)
+    attributes, turns = polygon_attributes(scene, mesh, materials, slots, places, pair, textures, edited)
     # A picture that lies on its side is put upright by starting at the next corner.
     places = np.take_along_axis(places, (np.arange(4) + turns[:, None]) % 4, 1)
     quads, spare = _merged(mesh, mesh.corners[places].astype(np.int64))
@@ -70,6 +76,20 @@ def polygon_mesh(scene: Scene, mesh: Mesh, materials: list[int], matrix: Array, 
         spare,
         np.full(len(mesh.positions), -1),
     )
+
+
+def _edited_attributes(mesh: Mesh, listed: list[doc.Mesh]) -> dict[str, Array]:
+    """Of each attribute the faces that have another value than their polygon has in the file."""
+    parts, numbers = face_values(mesh, PART, 0), face_values(mesh, POLYGON, -1)
+    counts = np.array([len(source.attributes) for source in listed], np.int64)
+    there = (parts >= 0) & (parts < len(listed)) & (numbers >= 0)
+    there[there] = numbers[there] < counts[parts[there]]
+    rows = np.concatenate([np.zeros(0, doc.ATTR), *(source.attributes for source in listed)])
+    place = (np.cumsum(counts) - counts)[parts[there]] + numbers[there]
+    edited = {name: np.zeros(mesh.face_count, bool) for name in ATTRIBUTES}
+    for name, changed in edited.items():
+        changed[there] = face_values(mesh, name, 0)[there] != rows[name][place]
+    return edited
 
 
 def _pairs(mesh: Mesh, sizes: Array) -> Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class TextureSet:
         """The number of the picture that each face shows. `corners` (f, 4, 2) are pixels, top down, unmirrored if `exact`."""
         numbers = np.zeros(len(corners), np.int64)
         rectangles = np.concatenate([corners.min(1), np.ptp(corners, 1)], 1)
-        exact = exact & self._expressible(image, np.rint(rectangles[:, 2:]))
+        exact = exact & self._expressible(image, np.rint(rectangles[:, 2:]), wanted)
         rows = np.concatenate([np.rint(rectangles).astype(np.int64), opaque[:, None]], 1)[exact]
         if len(rows):
             distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
@@ -74,7 +75,7 @@ class TextureSet:
 
     def in_file(self, texno: Array, dir: Array, material: Material) -> Array:
         """Which faces still have their texture in the file, though the material shows none: it was imported without."""
-        if self.original is None or "imported" not in material.settings[ID]:
+        if self.original is None or not material.settings[ID].get("textured", "imported" in material.settings[ID]):
             return np.zeros(len(texno), bool)
         return (dir & DIR_KIND == DIR_TEXTURED) & (texno < len(self.original.definitions))
 
@@ -87,17 +88,20 @@ class TextureSet:
             f'Material "{name}" shows no image: {len(texno)} faces keep the textures they have in the file. For plain ones '
             "give them another material."
         )
-        words = textures.cut(self.original)
+        words = self._words
         distinct, inverse = np.unique(texno, return_inverse=True)
         found = np.array([self._keep(("file", number), textures.rgba(words[number]), False) for number in distinct.tolist()])
         for number, picture in zip(distinct.tolist(), found.tolist(), strict=True):
             self.pictures[picture].votes[number] += 1
         return found[inverse.reshape(-1)]
 
-    def _expressible(self, image: int, sizes: Array) -> Array:
+    def _expressible(self, image: int, sizes: Array, wanted: Array) -> Array:
         """Which rectangles can be textures as they are. The whole of an image must be; parts of one can be drawn anew."""
         width, height = sizes.T
         good = (width % 8 == 0) & (width <= WIDEST) & (height <= HIGHEST)
+        # One that the file has is one, of whatever size: those without pixels are shown as a single one.
+        shapes: Array = np.array([piece.shape[::-1] for piece in self._words] + [(-1, -1)])
+        good |= (sizes == shapes[np.minimum(wanted, len(shapes) - 1)]).all(1)
         high, wide = self._pixels(image).shape[:2]
         if ((width == wide) & (height == high) & ~good).any():
             raise FormatError(
@@ -105,6 +109,11 @@ class TextureSet:
                 f"up to {WIDEST}, its height at most {HIGHEST}. Scale the image"
             )
         return good
+
+    @cached_property
+    def _words(self) -> list[Array]:
+        """Of the file's textures."""
+        return textures.cut(self.original) if self.original is not None else []
 
     def _rectangle(self, image: int, row: list[int]) -> int:
         left, top, width, height, opaque = row
@@ -226,6 +235,8 @@ class _Painter:
     def paint(self, number: int, picture: Picture, looks: list[Array]) -> bool:
         """Paints over a texture, in its place if it has the same size and the place is its own. False: another did already."""
         new, old = picture.words, self.words[number]
+        if new.shape[1] % 8:  # a single pixel in place of none
+            return False
         if new.shape != old.shape or self._is_shared(number):
             if number in self.painted:
                 return False
@@ -258,6 +269,11 @@ class _Painter:
     def _place(self, words: Array) -> Any:
         """A definition for words behind all others."""
         height, width = words.shape
+        if width % 8:
+            raise FormatError(
+                f"a texture of {width} x {height} pixels, which has none in the file, was painted over. Its width must be a "
+                "multiple of 8: give its faces another image"
+            )
         if self.end + words.size > textures.MEMORY_WORDS:
             raise FormatError(
                 f"the textures need more than the {2 * textures.MEMORY_WORDS} bytes there are. Use fewer or smaller images"

@@ -45,17 +45,21 @@ class Importer:
             packed = segments.packed_matches(character, counts[number], self.scene.warnings)
             own |= {index: character.extra[place] for index, place in packed.items()}
             nodes.append(CharacterImporter(self.scene, number, name, character, tree, own, self.options).run())
-        self._keep_files(nodes, found)
+        self._keep_files(nodes, found, matches)
         self._line_up(nodes)
         span_timeline(self.scene)
         return self.scene
 
-    def _keep_files(self, nodes: list[int], found: Sequence[Segment]) -> None:
+    def _keep_files(self, nodes: list[int], found: Sequence[Segment], matches: segments.Matches) -> None:
         """What an export has to write around the characters: the whole x8an file, and what follows the last character."""
-        around = {"tail": self.document.tail}
-        if found and any(segments.needs_companion(character) for character in self.document.characters):
-            around["companion"] = write_segments(list(found), [])
-        self.scene.nodes[nodes[-1]].settings["saturn"] |= {key: stored.encode(data) for key, data in around.items() if data}
+        kept = [self.scene.nodes[node].settings["saturn"] for node in nodes]
+        if self.document.tail:
+            kept[-1]["tail"] = stored.encode(self.document.tail)
+        needing = [number for number, each in enumerate(self.document.characters) if segments.needs_companion(each)]
+        companion = stored.encode(write_segments(list(found), [])) if found and needing else ""
+        for number in needing if companion else []:
+            places = [[index, place] for (owner, index), place in matches.items() if owner == number]
+            kept[number] |= {"companion": companion, "segments": places}
 
     def _line_up(self, nodes: list[int]) -> None:
         """Several characters stand side by side, as far apart as the widest needs."""

@@ -14,7 +14,6 @@ from ..document import (
     DIR_KIND,
     DIR_TEXTURED,
     DOUBLE_SIDED,
-    DRAW_MODE,
     END_CODE_OFF,
     HALF_LUMINANCE,
     SHADOW,
@@ -24,6 +23,7 @@ from ..document import (
     Character,
 )
 from ..options import ImportOptions
+from ..shading import mixed
 
 Array = npt.NDArray[Any]
 
@@ -128,31 +128,31 @@ class Materials:
             image[textured] = np.array(self.images, np.int64)[picture[textured]]
             ignored = (attributes["atrb"] & TRANSPARENT_PIXEL_OFF != 0) & (picture < self.count)
             cut_out = textured & ~ignored & np.array(self.holes)[picture]
-        mode = (attributes["atrb"] & DRAW_MODE).astype(np.int64)
-        mixed = np.where(mode & 3 == SHADOW, np.where(mode == SHADOW, SHADOW, 0), mode & 3)
         lines = attributes["dir"] & DIR_KIND >= POLYLINE
         double, mesh = attributes["flag"] & DOUBLE_SIDED, attributes["atrb"] & STIPPLE != 0
-        return np.stack([image, double, mesh, mixed, cut_out, lines], 1).astype(np.int64)
+        return np.stack([image, double, mesh, mixed(attributes["atrb"]), cut_out, lines], 1).astype(np.int64)
 
     def _material(self, look: tuple[int, ...], attribute: np.void) -> Material:
-        image, double, mesh, mixed, cut_out, lines = look
+        image, double, mesh, mix, cut_out, lines = look
         title = f"{self.name} flat" if image < 0 else self.titles[self.images.index(image)]
         made = Material("", roughness=1.0, double_sided=bool(double), stipple=bool(mesh), wireframe=bool(lines))
         made.vertex_colors = image < 0
         if image >= 0:
             made.layers = [TextureLayer(image, nearest=True, clamp=(True, True))]
             made.blend = "MASK" if cut_out else "OPAQUE"
-        if mixed == TRANSLUCENT:
+        if mix == TRANSLUCENT:
             made.blend, made.color = "ALPHA", floats(1, 1, 1, 0.5)
-        elif mixed == SHADOW:
+        elif mix == SHADOW:
             made.blend, made.color = "ALPHA", floats(0, 0, 0, 0.5)
-        elif mixed == HALF_LUMINANCE:
+        elif mix == HALF_LUMINANCE:
             made.color = floats(0.5, 0.5, 0.5, 1)
         words = {SHADOW: "shadow", HALF_LUMINANCE: "dark", TRANSLUCENT: "half"}
         traits = [title, *(word for word, there in (("double", double), ("mesh", mesh), ("lines", lines)) if there)]
-        traits += [words[mixed]] if mixed in words else []
-        traits += ["opaque"] if image >= 0 and not cut_out and self.holes[self.images.index(image)] else []
+        traits += [words[mix]] if mix in words else []
+        holes = image >= 0 and self.holes[self.images.index(image)]
+        traits += ["opaque"] if holes and not cut_out else []
         made.name = " ".join(traits)
         values = {name: int(attribute[name]) for name in ("flag", "sort", "atrb")}
-        made.settings = {"saturn": {**values, "imported": list(values.values()), "cut_out": bool(cut_out)}}
+        shown = {"textured": image >= 0, "cut_out": bool(cut_out), "holes": bool(holes)}
+        made.settings = {"saturn": {**values, "imported": list(values.values()), **shown}}
         return made
