@@ -155,7 +155,7 @@ def own_actions(objects: list[bpy.types.Object], every: bool = False) -> list[An
     timelines = {owner.action for source in objects if (owner := timeline_owner(source)) is not None}
     parts = {action for part in parts_of(objects) for action in part.actions}
     found: dict[Any, Animation] = {}
-    for action in sorted(bpy.data.actions, key=lambda action: action.retro_meshes.place if action.retro_meshes.model else 1e9):
+    for action in sorted(bpy.data.actions, key=_by_place):
         meta = action.retro_meshes
         if action in timelines or action in parts:
             continue
@@ -166,8 +166,17 @@ def own_actions(objects: list[bpy.types.Object], every: bool = False) -> list[An
             grouped = meta.owner and meta.role == "ACTION"  # without slots, one of several actions
             key = (meta.model, meta.place) if grouped else action
             name = _name(action) if meta.role == "ACTION" else action.name
+            moved = {owner.object for owner in found[key].owners} if key in found else set()
+            if any(owner.object in moved for owner in owners):  # a copy of one that is there
+                key = action
             found.setdefault(key, Animation(name, "ACTION")).owners += owners
     return list(found.values())
+
+
+def _by_place(action: bpy.types.Action) -> tuple[Any, ...]:
+    """Imported ones first, each before its copies."""
+    meta = action.retro_meshes
+    return (meta.place, *_by_age(action)) if meta.model else (1e9,)
 
 
 def _orphans() -> set[str]:
@@ -204,8 +213,9 @@ def _fitting(action: bpy.types.Action, source: bpy.types.Object, mine: bool) -> 
     if slot is not None and slot not in others:
         return Owner(source, action, slot)
     meta = action.retro_meshes
-    if meta.model and meta.model == source.retro_meshes.model:  # it is known whose it is
-        return Owner(source, action) if meta.owner and meta.owner == source.retro_meshes.slot else None
+    if any(other.retro_meshes.model == meta.model for other in bpy.data.objects if meta.model):  # it is known whose it is
+        own = meta.model == source.retro_meshes.model and meta.owner and meta.owner == source.retro_meshes.slot
+        return Owner(source, action) if own else None
     for slot, curves in compat.action_curves(action):
         if slot not in others and _has_bones(source, curves):
             return Owner(source, action, slot)
