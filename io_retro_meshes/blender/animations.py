@@ -7,7 +7,7 @@ same text (`retro_meshes.model`), and every object remembers its timeline: whate
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,8 +15,7 @@ from typing import Any
 import bpy
 
 from . import compat, properties
-
-BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
+from .renamed import bone_of, new_names
 
 
 @dataclass
@@ -42,23 +41,42 @@ class Animation:
 
     @property
     def frames(self) -> tuple[float, float]:
-        """As Blender has them."""
-        spans = [tuple(action.frame_range) for action in self.actions]
+        """As an export writes them."""
+        spans = [played_frames(action) for action in self.actions]
         return min(span[0] for span in spans), max(span[1] for span in spans)
+
+
+def played_frames(action: bpy.types.Action) -> tuple[float, float]:
+    """The frames of an action: those that a person has set; else those of the file, and of keys that were added outside."""
+    first, last = (float(frame) for frame in action.frame_range)
+    meta = action.retro_meshes
+    if not meta.fingerprint or (first, last) != tuple(meta.frames):
+        return first, last
+    span = tuple(action.curve_frame_range) if has_keys(action) else tuple(meta.keyed)
+    slid = span[0] - meta.keyed[0]
+    if slid and abs(span[1] - meta.keyed[1] - slid) < 1e-3:
+        return first + slid, last + slid  # all keys were moved by as much
+    first = min(first, span[0]) if span[0] < meta.keyed[0] else first
+    last = max(last, span[1]) if span[1] > meta.keyed[1] else last
+    return first, last
 
 
 # --------------------------------------------------------------------------------------------------- what is whose
 
 
 def model_of(source: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The objects that came with this one; of one that was made here, those above and below it."""
-    if source.retro_meshes.model:
-        return [other for other in scene.objects if other.retro_meshes.model == source.retro_meshes.model]
+    """The objects that came with this one; of one that was made here, or of a copy of a model, those above and below it."""
     root = source
     while root.parent is not None:
         root = root.parent
-    family = {root, *root.children_recursive}
-    return [other for other in scene.objects if other in family]
+    above_and_below = {root, *root.children_recursive}
+    family = [other for other in scene.objects if other in above_and_below]
+    if not source.retro_meshes.model:
+        return family
+    model = [other for other in scene.objects if other.retro_meshes.model == source.retro_meshes.model]
+    slots = {other.retro_meshes.slot for other in model}
+    copied = len(slots) < len(model)
+    return family if copied and slots <= {other.retro_meshes.slot for other in family} else model
 
 
 def assigned_owner(source: bpy.types.Object) -> Owner | None:
@@ -96,29 +114,68 @@ def parts_of(objects: Iterable[bpy.types.Object]) -> list[Animation]:
             if action is not None:
                 timelines.setdefault(action, []).append(source)
     found: dict[Any, Animation] = {}
+    wholes = _wholes(timelines)
     for action in sorted(_originals(timelines), key=lambda action: action.retro_meshes.place):
         meta = action.retro_meshes
+        sources = list(dict.fromkeys(source for whole in wholes[action] for source in timelines[whole]))
         owners = [
             Owner(source, action, slot)
-            for source in timelines[meta.timeline]
+            for source in sources
             if (slot := _slot(action, source)) is not None or not compat.HAS_SLOTS
         ]
         if owners or not has_keys(action):
             part = found.setdefault((meta.model, _place(action)), Animation(_name(action), "SEQUENCE"))
-            part.owners += owners or [Owner(source, action) for source in timelines[meta.timeline]]
+            part.name = _new_name(part.name, action)
+            part.owners += owners or [Owner(source, action) for source in sources]
     return list(found.values())
 
 
 def _originals(timelines: Iterable[bpy.types.Action]) -> list[bpy.types.Action]:
     """The actions that are parts of these timelines. A copy that a person has made of one is an action of its own."""
     found: dict[Any, bpy.types.Action] = {}
-    for action in bpy.data.actions:
+    listed = _listed()
+    gone = _deleted(listed)
+    for action in _wholes(timelines):
         meta = action.retro_meshes
-        if meta.role != "SEQUENCE" or meta.timeline not in timelines or not action.users:
+        if meta.role != "SEQUENCE" or action in gone or not action.users:
             continue
         key = meta.timeline, _place(action)
-        found[key] = min(found.get(key, action), action, key=_by_age)
+        found[key] = min(found.get(key, action), action, key=lambda action: (not listed[action], *_by_age(action)))
     return list(found.values())
+
+
+def _wholes(timelines: Iterable[bpy.types.Action]) -> dict[bpy.types.Action, list[bpy.types.Action]]:
+    """The parts of these timelines, each with those that it is a part of: the one it was cut from, and copies of that."""
+    found: dict[bpy.types.Action, list[bpy.types.Action]] = {}
+    for whole in timelines:
+        for link in whole.retro_meshes.parts:
+            if link.action is not None:
+                found.setdefault(link.action, []).append(whole)
+    for action in bpy.data.actions:
+        own = action.retro_meshes.timeline
+        if own is not None and own in timelines and own not in found.setdefault(action, []):
+            found[action].append(own)
+    return found
+
+
+def _listed() -> Counter[bpy.types.Action]:
+    """How often each action is in the list that an import made of what belongs together."""
+    links = [link for action in bpy.data.actions for link in action.retro_meshes.parts]
+    links += [link for source in bpy.data.objects for link in source.retro_meshes.clips]
+    return Counter(link.action for link in links if link.action is not None)
+
+
+def _deleted(listed: Counter[bpy.types.Action]) -> set[bpy.types.Action]:
+    """Imported actions that nothing but a list uses any more: a person has thrown them away, without their fake user. Where no
+    action of the model has one, it was appended from another .blend file: that takes them from all."""
+    imported = [action for action in bpy.data.actions if listed[action] or action.retro_meshes.role == "TIMELINE"]
+    kept = {action.retro_meshes.model for action in imported if action.use_fake_user}
+    return {action for action in imported if 0 < listed[action] >= action.users and action.retro_meshes.model in kept}
+
+
+def is_made_here(action: bpy.types.Action) -> bool:
+    """No import has made it, but a person; perhaps as a copy of what one has made."""
+    return action.retro_meshes.role != "TIMELINE" and not _listed()[action]
 
 
 def _place(action: bpy.types.Action) -> int | str:
@@ -140,6 +197,12 @@ def _name(action: bpy.types.Action) -> str:
     return properties.file_name(action, action.name.removesuffix(f" {owner}") if owner else action.name)
 
 
+def _new_name(name: str, action: bpy.types.Action) -> str:
+    """Of several actions of one animation any may have been renamed."""
+    own = _name(action)
+    return own if own != action.retro_meshes.name else name
+
+
 # -------------------------------------------------------------------------------------------- actions of their own
 
 
@@ -155,6 +218,7 @@ def own_actions(objects: list[bpy.types.Object], every: bool = False) -> list[An
     timelines = {owner.action for source in objects if (owner := timeline_owner(source)) is not None}
     parts = {action for part in parts_of(objects) for action in part.actions}
     found: dict[Any, Animation] = {}
+    left = _left_to_timelines()
     for action in sorted(bpy.data.actions, key=_by_place):
         meta = action.retro_meshes
         if action in timelines or action in parts:
@@ -162,14 +226,16 @@ def own_actions(objects: list[bpy.types.Object], every: bool = False) -> list[An
         mine = not meta.model or meta.model in models
         owners = [owner for source in objects if (owner := _fitting(action, source, mine)) is not None]
         owners = [owner for owner in owners if mine or owner.object.animation_data.action == action]
-        if owners and not _is_left_to_its_timeline(action, objects):
+        if owners and (action not in left or _is_assigned(action, objects)):
             grouped = meta.owner and meta.role == "ACTION"  # without slots, one of several actions
             key = (meta.model, meta.place) if grouped else action
             name = _name(action) if meta.role == "ACTION" else action.name
             moved = {owner.object for owner in found[key].owners} if key in found else set()
             if any(owner.object in moved for owner in owners):  # a copy of one that is there
                 key = action
-            found.setdefault(key, Animation(name, "ACTION")).owners += owners
+            own = found.setdefault(key, Animation(name, "ACTION"))
+            own.name = own.name if key == action else _new_name(own.name, action)
+            own.owners += owners
     return list(found.values())
 
 
@@ -191,14 +257,21 @@ def is_part(action: bpy.types.Action) -> bool:
     return meta.role == "SEQUENCE" and meta.timeline is not None and action in _originals({meta.timeline})
 
 
-def _is_left_to_its_timeline(action: bpy.types.Action, objects: list[bpy.types.Object]) -> bool:
-    """Timelines and parts of them are no actions of their own, unless somebody has made a copy to be one."""
-    meta = action.retro_meshes
-    if any(source.animation_data and source.animation_data.action == action for source in objects):
-        return False
-    if meta.role == "TIMELINE" or (meta.role == "SEQUENCE" and not action.users):
-        return True
-    return is_part(action)
+def _left_to_timelines() -> set[bpy.types.Action]:
+    """Timelines, parts of them, and what was deleted: no actions of their own. A copy that somebody has made of a part is."""
+    parts = [action for action in bpy.data.actions if action.retro_meshes.role == "SEQUENCE"]
+    found = {action for action in bpy.data.actions if action.retro_meshes.role == "TIMELINE"}
+    found |= set(_originals({action.retro_meshes.timeline for action in parts} - {None})) | _deleted(_listed())
+    # Earlier versions made no lists of parts: there what has no user was deleted.
+    return found | {
+        action
+        for action in parts
+        if not action.users and action.retro_meshes.timeline and not action.retro_meshes.timeline.retro_meshes.parts
+    }
+
+
+def _is_assigned(action: bpy.types.Action, objects: list[bpy.types.Object]) -> bool:
+    return any(source.animation_data and source.animation_data.action == action for source in objects)
 
 
 def _fitting(action: bpy.types.Action, source: bpy.types.Object, mine: bool) -> Owner | None:
@@ -251,9 +324,8 @@ def _has_bones(source: bpy.types.Object, curves: list[bpy.types.FCurve]) -> bool
     """All the bones that something moves are this armature's, and there is one."""
     if source.type != "ARMATURE":
         return False
-    known = source.pose.bones
-    found = [match for curve in curves if (match := BONE_PATH.match(curve.data_path))]
-    return bool(found) and all(bpy.utils.unescape_identifier(match[1]) in known for match in found)
+    found = {bone_of(curve.data_path) for curve in curves} - {""}
+    return bool(found) and found <= {*source.pose.bones.keys(), *new_names(source.data)}
 
 
 # ------------------------------------------------------------------------------------------------------ for people

@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from . import compat
+from .renamed import bone_of, first_names, with_bone
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Keys:
         for slot, found in compat.action_curves(action):
             curves += found
             slots += [slot_name(slot)] * len(found)
+        names = first_names(action.retro_meshes.model)
         counts = [len(curve.keyframe_points) for curve in curves]
         points, kinds = np.empty((sum(counts), 2), np.float32), np.empty(sum(counts), np.int32)
         start = 0
@@ -38,7 +40,12 @@ class Keys:
             curve.keyframe_points.foreach_get("interpolation", kinds[start : start + count])
             start += count
         return cls(
-            curves, [_properties(curve) for curve in curves], slots, np.repeat(np.arange(len(counts)), counts), points, kinds
+            curves,
+            [_properties(curve, names) for curve in curves],
+            slots,
+            np.repeat(np.arange(len(counts)), counts),
+            points,
+            kinds,
         )
 
     @property
@@ -70,11 +77,14 @@ def _digest(words: list[str], *arrays: np.ndarray) -> str:
     return made.hexdigest()
 
 
-def _properties(curve: bpy.types.FCurve) -> str:
-    """What a curve has beside its keys."""
+def _properties(curve: bpy.types.FCurve, names: dict[str, str]) -> str:
+    """What a curve has beside its keys. A bone that was renamed since is still the same."""
     group = curve.group
+    path = curve.data_path
+    if names and (name := names.get(bone_of(path))) is not None:
+        path = with_bone(path, name)
     silent = curve.mute or (group is not None and group.mute)
-    return f"{curve.data_path} {curve.array_index} {silent} {curve.extrapolation} {len(curve.modifiers)}"
+    return f"{path} {curve.array_index} {silent} {curve.extrapolation} {len(curve.modifiers)}"
 
 
 def slot_name(slot: object) -> str:

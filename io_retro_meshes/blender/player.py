@@ -8,7 +8,9 @@ import math
 import bpy
 
 from . import compat
-from .animations import Animation, Owner, animations_of, has_keys, timeline_owner
+from .animations import Animation, Owner, animations_of, assigned_owner, has_keys, is_made_here, timeline_owner
+from .fingerprints import came_without_keys
+from .renamed import follow
 from .rest import channels, set_rest
 
 
@@ -18,21 +20,31 @@ def play(scene: bpy.types.Scene, animation: Animation, objects: list[bpy.types.O
     owners = {owner.object: owner for owner in animation.owners}
     playing: list[Owner] = []
     for source in objects:
+        _protect(source)
         whole = timeline_owner(source) if animation.role != "ACTION" else None
         owner = owners.get(source, whole)
-        if owner is not None and not has_keys(owner.action):
+        if owner is not None and came_without_keys(owner.action) and not has_keys(owner.action):
             owner = whole  # a part that was imported as a name alone
         if owner is not None:
             playing.append(owner)
         elif source.animation_data and source.animation_data.action:
             source.animation_data.action = None
+    every = [owner for each in animations_of(objects) for owner in each.owners]
+    follow((owner.object, owner.action) for owner in every)
     kept = {channel for owner in playing for channel in channels(owner)}
-    for other in (owner for each in animations_of(objects) for owner in each.owners):
+    for other in every:
         for channel in channels(other) - kept:
             set_rest(*channel)
     for owner in playing:
         compat.assign_action(owner.object, owner.action, owner.slot)
     show_frames(scene, animation.frames, whole=animation.role == "TIMELINE")
+
+
+def _protect(source: bpy.types.Object) -> None:
+    """An action that a person has made is not lost when another one is assigned and the file is saved."""
+    owner = assigned_owner(source)
+    if owner is not None and owner.action.library is None and is_made_here(owner.action):
+        owner.action.use_fake_user = True
 
 
 def show_frames(scene: bpy.types.Scene, frames: tuple[float, float], whole: bool = False) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import bpy
 from bpy.props import (
     BoolProperty,
+    CollectionProperty,
     EnumProperty,
     FloatProperty,
     FloatVectorProperty,
@@ -219,6 +220,7 @@ class BoneSettings(bpy.types.PropertyGroup):
         default=[float(i % 5 == 0) for i in range(16)],
     )
     name: StringProperty(name="File Name", description="The bone's name in its file, where Blender had to change it")
+    first: StringProperty(name="First Name", description="The bone's name when it was imported, whatever it is called now")
     helper: BoolProperty(name="Helper", description="Made on import to hold a shear; not exported as a bone of its own")
     pose: FloatVectorProperty(
         name="File Pose",
@@ -226,6 +228,12 @@ class BoneSettings(bpy.types.PropertyGroup):
         size=10,
         default=STANDING,
     )
+
+
+class ActionLink(bpy.types.PropertyGroup):
+    """One of a list of actions."""
+
+    action: PointerProperty(name="Action", description="An animation of the same file", type=bpy.types.Action)
 
 
 class ObjectSettings(bpy.types.PropertyGroup):
@@ -239,6 +247,11 @@ class ObjectSettings(bpy.types.PropertyGroup):
         name="Timeline",
         description="The action with all that the object does in its file, whichever is assigned",
         type=bpy.types.Action,
+    )
+    clips: CollectionProperty(
+        name="Clips",
+        description="Actions of their own that the file has for the object: they come along into other .blend files",
+        type=ActionLink,
     )
     place: FloatVectorProperty(
         name="File Place", description="Location, rotation and scale in the file", size=10, default=STANDING
@@ -263,6 +276,11 @@ class ActionSettings(bpy.types.PropertyGroup):
         default="ACTION",
     )
     timeline: PointerProperty(name="Timeline", description="The action that this one is a range of", type=bpy.types.Action)
+    parts: CollectionProperty(
+        name="Parts",
+        description="The actions that are ranges of this one: they come along into other .blend files",
+        type=ActionLink,
+    )
     name: StringProperty(name="File Name", description="The animation's name in its file")
     model: StringProperty(name="Model", description="The same text for everything that one import has made")
     owner: StringProperty(name="Owner", description="The object it moves, by its name when it was imported")
@@ -371,6 +389,8 @@ def register() -> None:
     """Once is enough: a conversion registers them, too, without the rest of the add-on."""
     if _attached:
         return
+    ActionLink.__name__ = "RETRO_PG_action_link"
+    bpy.utils.register_class(ActionLink)
     _attached.extend((owner, "retro_meshes", group) for owner, group in COMMON.items())
     for entry in MENU_FORMATS.values():
         groups = entry.settings.items()
@@ -391,3 +411,5 @@ def unregister() -> None:
         if attached is not None and attached.fixed_type == group.bl_rna:
             delattr(kind, attribute)
         bpy.utils.unregister_class(group)
+    if ActionLink.is_registered:
+        bpy.utils.unregister_class(ActionLink)

@@ -93,14 +93,14 @@ class ShowFrames(bpy.types.Operator):
         return context.object is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        from ..blender.animations import played_frames
         from ..blender.player import show_frames
 
         action = _active_action(context)
         if action is None:
             self.report({"ERROR"}, "No action is assigned")
             return {"CANCELLED"}
-        first, last = action.frame_range
-        show_frames(context.scene, (first, last))
+        show_frames(context.scene, played_frames(action))
         return {"FINISHED"}
 
 
@@ -123,6 +123,9 @@ class AnimationsPanel(bpy.types.Panel):
             layout.label(text="No animations" if context.object else "No active object")
             return
         column = layout.column(align=True)
+        heading = column.split(factor=0.5, align=True)
+        heading.label()
+        _draw_columns(heading, words("Frames"), words("Length"))
         for animation in animations:
             _draw_animation(column, animation, context.scene)
         _draw_place(layout, context)
@@ -135,27 +138,32 @@ def _draw_animation(layout: bpy.types.UILayout, animation: Animation, scene: bpy
         owner.object.animation_data is not None and owner.object.animation_data.action == owner.action
         for owner in animation.owners
     )
+    seconds = (last - first) * scene.render.fps_base / scene.render.fps
     row = layout.split(factor=0.5, align=True)
     if animation.role == "TIMELINE":
         row.operator(WholeTimeline.bl_idname, icon="TIME", depress=plays)
     else:
         name = animation.actions[0].name
         row.operator(PlayAnimation.bl_idname, text=animation.name, translate=False, icon="ACTION", depress=plays).action = name
-    place = row.split(factor=0.45)
-    place.label(text=f"{first:g} – {last:g}", translate=False)
-    seconds = (last - first) * scene.render.fps_base / scene.render.fps
     length = words("{frames:g}, {seconds:.1f} s").format(frames=last - first + 1, seconds=seconds)
+    _draw_columns(row, f"{first:g} – {last:g}", length)
+
+
+def _draw_columns(row: bpy.types.UILayout, frames: str, length: str) -> None:
+    place = row.split(factor=0.45)
+    place.label(text=frames, translate=False)
     place.label(text=length, translate=False)
 
 
 def _draw_place(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Where the frames of the assigned action are, if they are not among those that play."""
+    from ..blender.animations import played_frames
     from ..blender.player import played_range
 
     action = _active_action(context)
     if action is None:
         return
-    (first, last), (start, end) = action.frame_range, played_range(context.scene)
+    (first, last), (start, end) = played_frames(action), played_range(context.scene)
     if first < start or last > end:
         box = layout.box()
         there = words('"{name}" is on frames {first:g} to {last:g}.').format(name=action.name, first=first, last=last)

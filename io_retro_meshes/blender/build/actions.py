@@ -99,6 +99,7 @@ class ActionBuilder:
         if meta.role == "SEQUENCE" and self.timelines:
             first = next(iter(self.timelines.values()))
             timeline, keys = self.timelines.get(meta.owner, first)
+            timeline.retro_meshes.parts.add().action = action
         meta.timeline = timeline
         fingerprints.remember(action, (clip.first, clip.last), keys)
 
@@ -134,6 +135,8 @@ class ActionBuilder:
             curves = compat.ActionCurves(made[-1], owner)
             for bone, track in tracks:
                 self._write_track(curves, node, bone, track)
+            if role == "ACTION":
+                owner.retro_meshes.clips.add().action = made[-1]
             if assign:
                 compat.assign_action(owner, made[-1], curves.slot)
         return made

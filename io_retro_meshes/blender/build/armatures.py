@@ -123,6 +123,7 @@ def _built_bones(
             before = before @ rests[bone.parent] @ np.linalg.inv(built[bone.parent].c)
         built.append(BuiltBone(name, made.length, c, before, held))
         made.retro_meshes.axes = np.linalg.inv(c).astype(np.float32).reshape(-1)
+        made.retro_meshes.first = name
         if name != bone.name:
             made.retro_meshes.name = bone.name
         properties.apply(made, bone.settings)

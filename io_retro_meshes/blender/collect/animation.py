@@ -13,7 +13,7 @@ from .. import properties
 from ..animations import Animation
 from .objects import ObjectCollector
 from .parts import TimelineParts, only_owner
-from .plan import Plan, has_no_end, make_plan, missing_bones, played_frames
+from .plan import Plan, has_no_end, make_plan, missing_bones
 from .playing import Stage
 from .sample import Sampler, Take
 
@@ -25,8 +25,8 @@ class AnimationCollector:
         self.collector = collector
         self.options = options
         objects = [source for source in collector.objects if source is not None]
-        self.stage = Stage(collector.context, objects)
         self.plan: Plan = make_plan(objects, collector.context.scene, options.animation)
+        self.stage = Stage(collector.context, objects, self.plan.owners)
 
     @contextlib.contextmanager
     def playing(self) -> Iterator[None]:
@@ -36,8 +36,7 @@ class AnimationCollector:
             return
         with self.stage:
             if self.plan.imported:
-                others = [*self.plan.parts, *self.plan.clips]
-                self.stage.show(self.plan.base, [owner for animation in others for owner in animation.owners])
+                self.stage.show(self.plan.base, self.plan.owners)
             yield
 
     def collect(self) -> None:
@@ -80,13 +79,11 @@ class AnimationCollector:
 
     def _clips(self, sampler: Sampler) -> None:
         """Each action in turn, all others at rest."""
-        every = [*self.plan.base, *(owner for each in [*self.plan.parts, *self.plan.clips] for owner in each.owners)]
-        self.stage.start_from_rest(every)
+        self.stage.start_from_rest(self.plan.owners)
         self.collector.scene.warnings += missing_bones([owner for each in self.plan.clips for owner in each.owners])
         for animation in self.plan.clips:
             self.stage.assign(animation.owners, alone=True)
-            spans = [played_frames(action) for action in animation.actions]
-            first, last = math.floor(min(span[0] for span in spans)), math.ceil(max(span[1] for span in spans))
+            first, last = math.floor(animation.frames[0]), math.ceil(animation.frames[1])
             if first == last and any(has_no_end(action) for action in animation.actions):
                 first, last = self.collector.context.scene.frame_start, self.collector.context.scene.frame_end
             tracks = sampler.tracks(self.stage, [Take(first, last)])

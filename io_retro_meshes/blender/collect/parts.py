@@ -14,7 +14,7 @@ from .. import properties
 from ..animations import Animation, has_keys
 from ..fingerprints import came_without_keys, is_edited, timeline_was_edited
 from .objects import ObjectCollector
-from .plan import Frames, Plan, played_frames
+from .plan import Frames, Plan
 from .sample import Sampler, Take
 
 
@@ -46,14 +46,12 @@ class TimelineParts:
         if not self.plan.imported or part.role != "SEQUENCE" or not any(is_edited(action) for action in part.actions):
             return Edit(part, frames, None)
         keyed = any(has_keys(owner.action) for owner in self.plan.base)
-        if not all(has_keys(action) for action in part.actions) or (keyed and came_without_keys(part.actions[0])):
+        if keyed and came_without_keys(part.actions[0]):
             self.warnings.append(
                 f'The keys of "{part.name}" were left out: the timeline has too many for its parts to be edited by themselves'
             )
             return Edit(part, frames, None)
-        spans = [played_frames(action) for action in part.actions]
-        own = min(span[0] for span in spans), max(span[1] for span in spans)
-        return Edit(part, tuple(part.actions[0].retro_meshes.frames), own)
+        return Edit(part, tuple(part.actions[0].retro_meshes.frames), frames)
 
     def takes(self) -> list[Take]:
         base = self.plan.base if self.edited else None

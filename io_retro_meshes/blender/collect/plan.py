@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import bpy
 
 from .. import compat
-from ..animations import Animation, Owner, assigned_owner, own_actions, parts_of, timeline_owner
-from ..fingerprints import Keys, is_edited
+from ..animations import Animation, Owner, assigned_owner, own_actions, parts_of, played_frames, timeline_owner
+from ..fingerprints import is_edited
 from ..rest import channels
 from .objects import ancestors
 
@@ -35,6 +35,11 @@ class Plan:
     clips: list[Animation] = field(default_factory=list)
     imported: bool = False  # the timeline is that of a file: its parts are written as they were edited
     left_out: list[str] = field(default_factory=list)
+
+    @property
+    def owners(self) -> list[Owner]:
+        """Of everything that may be played."""
+        return [*self.base, *(owner for animation in [*self.parts, *self.clips] for owner in animation.owners)]
 
 
 def make_plan(objects: list[bpy.types.Object], scene: bpy.types.Scene, mode: str) -> Plan:
@@ -100,18 +105,6 @@ def _assigned_plan(objects: list[bpy.types.Object], scene: bpy.types.Scene) -> P
 def _range(owners: list[Owner]) -> Frames:
     spans = [played_frames(action) for action in {owner.action for owner in owners}]
     return math.floor(min(span[0] for span in spans)), math.ceil(max(span[1] for span in spans))
-
-
-def played_frames(action: bpy.types.Action) -> Frames:
-    """The frames of an action: those that a person has set; else those of the file, and of keys that were added outside."""
-    first, last = (float(frame) for frame in action.frame_range)
-    meta = action.retro_meshes
-    if not meta.fingerprint or (first, last) != tuple(meta.frames):
-        return first, last
-    span = Keys.of(action).span or (first, last)
-    first = min(first, span[0]) if span[0] < meta.keyed[0] else first
-    last = max(last, span[1]) if span[1] > meta.keyed[1] else last
-    return first, last
 
 
 # ------------------------------------------------------------------------------------------------------ what moves

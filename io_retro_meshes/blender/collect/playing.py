@@ -11,7 +11,8 @@ import numpy as np
 
 from .. import compat
 from ..animations import Owner
-from ..rest import POSE_FIELDS, channels, set_rest
+from ..renamed import follow
+from ..rest import POSE_FIELDS, Other, channels, others, set_rest
 
 Pose = dict[str, Any]
 
@@ -19,9 +20,12 @@ Pose = dict[str, Any]
 class Stage:
     """While it is entered, actions, poses and the frame may be changed: they are put back at the end."""
 
-    def __init__(self, context: bpy.types.Context, objects: list[bpy.types.Object]) -> None:
+    def __init__(self, context: bpy.types.Context, objects: list[bpy.types.Object], owners: list[Owner]) -> None:
+        """`owners`: with all actions that may be assigned."""
         self.context = context
         self.objects = objects
+        self.owners = owners
+        self.others: list[Other] = []
         self.rest: list[tuple[bpy.types.Object, Pose]] = []
 
     def __enter__(self) -> Stage:
@@ -39,12 +43,16 @@ class Stage:
         self.slots = [(source, compat.last_slot(source)) for source in self.objects if source.animation_data]
         self.bare = [source for source in self.objects if not source.animation_data]
         self.poses = [(source, _pose(source)) for source in self.objects]
+        self.renamed = follow((owner.object, owner.action) for owner in self.owners)
+        self.others = others(self.owners)
         self.resting = [(source.data, source.data.pose_position) for source in self.objects if source.type == "ARMATURE"]
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         for armature, position in self.resting:
             armature.pose_position = position
+        for curve, path in self.renamed:
+            curve.data_path = path
         for source, action, slot, use_nla in self.actions:
             compat.assign_action(source, action, slot)
             source.animation_data.use_nla = use_nla
@@ -54,11 +62,17 @@ class Stage:
             if source.animation_data:
                 source.animation_data_clear()
         self._set_poses(self.poses)
+        self._put_back()
         for data in self.tweaked:
             data.use_tweak_mode = True
         self.context.scene.frame_set(self.frame[0], subframe=self.frame[1])
         self._set_poses(self.poses)
+        self._put_back()
         self.context.view_layer.update()
+
+    def _put_back(self) -> None:
+        for other in self.others:
+            other.put_back()
 
     @staticmethod
     def _set_poses(poses: list[tuple[bpy.types.Object, Pose]]) -> None:
@@ -91,6 +105,7 @@ class Stage:
     def assign(self, owners: list[Owner], alone: bool = False) -> None:
         """Gives these objects their actions, without their NLA. All others keep theirs, or lose them."""
         self._set_poses(self.rest)
+        self._put_back()
         playing = {owner.object for owner in owners}
         for source in self.objects:
             if alone and source.animation_data and source not in playing:

@@ -75,6 +75,7 @@ WORDS = {
     "No active object": "Kein aktives Objekt",
     '"{name}" is on frames {first:g} to {last:g}.': "„{name}“ liegt auf den Bildern {first:g} bis {last:g}.",
     "{first} to {last} are played.": "{first} bis {last} werden abgespielt.",
+    "Frames": "Bilder",
     "{frames:g}, {seconds:.1f} s": "{frames:g}, {seconds:.1f} s",
     "Start": "Anfang",
     "End": "Ende",

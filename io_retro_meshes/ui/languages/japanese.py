@@ -75,6 +75,7 @@ WORDS = {
     "No active object": "アクティブなオブジェクトなし",
     '"{name}" is on frames {first:g} to {last:g}.': "「{name}」はフレーム{first:g}から{last:g}にあります。",
     "{first} to {last} are played.": "再生範囲は{first}から{last}です。",
+    "Frames": "フレーム",
     "{frames:g}, {seconds:.1f} s": "{frames:g}、{seconds:.1f}秒",
     "Start": "開始",
     "End": "終了",
