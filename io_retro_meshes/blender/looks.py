@@ -23,12 +23,13 @@ from .build.images import variant
 from .build.materials import fill
 from .collect.images import ImageCollector
 from .collect.materials import read_material
+from .collect.meshes import uv_maps
 from .graphs.common.names import FLAT, LACKS_COLORS
 from .graphs.links import active_output
 from .graphs.nodes import Tree
 
 # Of a material, and of its layers: what a format's settings may change in a graph.
-NOT_LOOKS = {"layers", "settings", "graph", "lacks_colors"}
+NOT_LOOKS = {"layers", "settings", "graph", "lacks_colors", "lost"}
 LAYER_LOOKS = ("uv", "blend", "mapping", "clamp", "nearest")
 ALPHA = ("alpha", "mask_black", "mean_alpha")
 # What the graph of a material that light does nothing to cannot say.
@@ -103,7 +104,7 @@ def _read(material: bpy.types.Material, pixels: bool = False) -> Shown:
 
 
 def _uv_names(meshes: list[bpy.types.Mesh]) -> list[str]:
-    return max(([layer.name for layer in mesh.uv_layers] for mesh in meshes), key=len, default=[])
+    return max(([layer.name for layer in uv_maps(mesh)] for mesh in meshes), key=len, default=[])
 
 
 def _place(

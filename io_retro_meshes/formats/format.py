@@ -71,6 +71,11 @@ class Format(ABC, Generic[Document, Import, Export]):
     texture_extension: ClassVar[str] = ""  # of the only kind of picture that the engine reads
     masks: ClassVar[bool] = False  # the file says how the engine makes alpha of colours: pictures stay as they are
     colors_only: ClassVar[bool] = False  # textures are for the colour: there is no place for normal maps and the like
+    uv_maps: ClassVar[int] = 1  # that textures of a material can choose from
+    moves_textures: ClassVar[bool] = False  # textures can be moved, scaled and turned: else it goes into the UV maps
+    always_colored: ClassVar[bool] = False  # colours of vertices are shown whatever the material says
+    colors_replace: ClassVar[bool] = False  # ... and instead of the material's own, not times it
+    glows: ClassVar[bool] = False  # materials can shine by themselves, in any colour
     embeds: ClassVar[bool] = False  # pictures go into the file, none beside it
     numbered_surfaces: ClassVar[bool] = False  # engines count textures by surface: those that look alike stay apart
     fractions: ClassVar[bool] = False  # keys may be between whole frames

@@ -263,11 +263,13 @@ class TextureLayer:
 
     image: int
     uv: int = 0  # index in Mesh.uvs
+    map_name: str = ""  # of the UV map, where meshes may have it in different places; prepare.py goes by it
     blend: Literal["OFF", "ALPHA", "MULTIPLY", "ADD", "DOT3", "MULTIPLY_2X"] = "MULTIPLY"
     mapping: Literal["UV", "SPHERE", "CUBE"] = "UV"
     offset: tuple[float, float] = (0.0, 0.0)  # uv' = scale · rotate(uv) + offset, in Blender's UV space
     scale: tuple[float, float] = (1.0, 1.0)
     rotation: float = 0.0
+    matrix: tuple[tuple[float, float, float], ...] | None = None  # (2, 3) instead of these three, where they cannot say it
     clamp: tuple[bool, bool] = (False, False)
     nearest: bool = False
     # What the texture is for; anything but COLOR is kept out of the colour chain.
@@ -297,6 +299,8 @@ class Material:
     threshold: float = 0.5
     stipple: bool = False  # every other pixel is missing, as in a checkerboard
     wireframe: bool = False
+    color_name: str = ""  # of the colours it shows, where they are not the mesh's first
+    lost: list[str] = field(default_factory=list)  # what it looks like and cannot say here, for people
     graph: str = ""  # the name of a node group that a format brings along instead of the common one ("bogle")
     settings: Settings = field(default_factory=dict)
 

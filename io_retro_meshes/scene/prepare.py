@@ -14,13 +14,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from . import keys, sanitize, surfaces
+from . import keys, sanitize, surfaces, wearing
 from .model import Clip, Layer, Mesh, Node, Scene, Settings, Skin, Target, Transform, scaled
 
 MOST_LAYERS = 64  # textures of a material: more than any engine draws
 
 
-class Format(Protocol):
+class Format(wearing.Format, Protocol):
     """What is asked of a format: its traits, as formats/format.py declares them."""
 
     @property
@@ -31,6 +31,8 @@ class Format(Protocol):
     def fractions(self) -> bool: ...
     @property
     def colors_only(self) -> bool: ...
+    @property
+    def glows(self) -> bool: ...
     def keeps_hidden(self, settings: Settings) -> bool: ...
 
 
@@ -59,7 +61,8 @@ def prepare(scene: Scene, format: Format, options: Options) -> Scene:
     _bind_skins(scene, format.skin_space == "MESH")
     scene = _in_order(scene, hidden)
     scene.meshes = [_mesh(mesh, format.quads) for mesh in scene.meshes]
-    _materials(scene, options.textures != "NONE", format.colors_only)
+    _materials(scene, options.textures != "NONE", format)
+    wearing.dress(scene, format)
     return keys.prepared(scene, options.key_tolerance, format.fractions)
 
 
@@ -272,15 +275,21 @@ def _with_flat_normals(mesh: Mesh) -> Mesh:
     return replace(mesh, normals=Layer("normal", np.where(flat[:, None], own, surfaces.corner_normals(mesh)), "CORNER"))
 
 
-def _materials(scene: Scene, textures: bool, colors_only: bool) -> None:
+def _materials(scene: Scene, textures: bool, format: Format) -> None:
     if not textures:
         scene.images = []
     for material in scene.materials:
+        scene.warnings += [f'The material "{material.name}": {each}' for each in material.lost]
+        if not format.glows and material.emission.any() and not material.full_bright:
+            scene.warnings.append(
+                f'The material "{material.name}" glows in a color, which the format does not have: it is dark without light. '
+                "An Emission shader alone is shown in full, whatever the light"
+            )
         if len(material.layers) > MOST_LAYERS and textures:
             scene.warnings.append(f'"{material.name}" has {len(material.layers)} textures; the first {MOST_LAYERS} are kept')
         material.layers = material.layers[:MOST_LAYERS] if textures else []
         for layer in material.layers:
-            if colors_only and layer.use != "COLOR" and 0 <= layer.image < len(scene.images):
+            if format.colors_only and layer.use != "COLOR" and 0 <= layer.image < len(scene.images):
                 scene.warnings.append(
                     f'"{material.name}": the texture "{scene.images[layer.image].name}" ({layer.use.lower()}) was left out: '
                     "the format has textures for the color only. Bake what it shows into that one."

@@ -34,6 +34,7 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
     only: tuple[str, ...] = ALL
     look: Callable[[Any, Any], None] | None = None  # is given the neutral scene that the file means, and the format's name
+    shows: Callable[[Any, Any], None] | None = None  # is given the file's path, and the format's name
 
 
 CASES: list[Case] = []

@@ -16,11 +16,13 @@ from tests.conftest import ROOT, bpy_command
 
 bpy = pytest.importorskip("bpy")
 
+from tests.blender import scene_materials as scene_materials  # noqa: E402  the rest of the table
 from tests.blender import scenes  # noqa: E402
 from tests.blender.test_scenes import log  # noqa: E402
 
 # Scenes that lose something, and what of it.
 LOSING = ("preserve_volume", "keys_between_frames", "visibility_keys", "half_a_mask", "all_hidden", "forty_deep")
+LOSING += ("noise_over_a_picture", "colors_of_the_mesh_over_a_picture", "box_projection")
 
 
 def make(name: str) -> None:

@@ -15,6 +15,7 @@ from tests.builders.unchanged import differences, fingerprint
 from tests.engines import b3d, bo3d, bogle, dbo, saturn
 from tests.formats.test_convert import distance
 
+from . import scene_materials as scene_materials  # the rest of the table
 from .scenes import ALL, CASES, Case
 
 PRECISION = {"saturn": 2e-3, "bogle": 5e-4}
@@ -101,6 +102,8 @@ def test_exact_or_told_what_is_lost(blender: Any, tmp_path: Path, case: Case, to
     assert not case.silent or not re.search(case.silent, warnings), warnings
     if case.look is not None:
         case.look(FORMATS[to].to_scene(FORMATS[to].read(path.read_bytes())), to)
+    if case.shows is not None:
+        case.shows(path, to)
     if to in case.exact and not re.search("Only bones", warnings):  # what stands still is named there
         judge(blender, case, path, to)
 

@@ -12,6 +12,7 @@ BLOCKS = ("objects", "meshes", "armatures", "actions", "materials", "images", "c
 # What is not the scene: what Blender counts by itself, and works out again when it is asked.
 NOISE = {"session_uid", "is_evaluated", "rna_type", "users", "tag", "preview", "depsgraph", "loop_triangles"}
 NOISE |= {"is_updated", "is_updated_data", "loop_triangle_polygons", "original", "id_data", "is_embedded_data"}
+NOISE |= {"pin", "vertex_selection", "edge_selection"}  # to look at these of a UV map makes them
 NOISE |= {"particle_edit", "uv_sculpt", "matrix_world", "matrix_local"}  # the matrices of hidden objects are as old as they are
 DEPTH = 4
 MANY = 50  # elements that have arrays instead of a walk

@@ -44,7 +44,7 @@ def collect_mesh(data: bpy.types.Mesh | None, quads: bool) -> neutral.Mesh:
     if sharp is not None and sharp.domain == "FACE":
         mesh.smooth = ~_get(sharp.data, "value", len(data.polygons), 1, np.bool_)[faces]
     mesh.normals = _normals(data, all_corners, corners)
-    for layer in data.uv_layers:
+    for layer in uv_maps(data):
         mesh.uvs.append(neutral.Layer(layer.name, _get(layer.uv, "vector", len(data.loops), 2)[corners], "CORNER"))
     mesh.colors = _colors(data, corners)
     mesh.attributes = _attributes(data, corners, faces)
@@ -52,6 +52,11 @@ def collect_mesh(data: bpy.types.Mesh | None, quads: bool) -> neutral.Mesh:
         mesh.edges = _get(data.edges, "vertices", len(data.edges), 2, np.int32)
     mesh.settings = properties.collect(data)
     return mesh
+
+
+def uv_maps(data: bpy.types.Mesh) -> list[Any]:
+    """The one that renders first: a texture without a map of its own shows that one."""
+    return sorted(data.uv_layers, key=lambda layer: not layer.active_render)
 
 
 def _get(source: Any, field: str, count: int, width: int, dtype: Any = np.float32) -> np.ndarray:

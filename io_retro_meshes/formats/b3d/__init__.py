@@ -29,6 +29,9 @@ class Blitz3D(Format["Document", Import, Export]):
     settings = SETTINGS
 
     masks = True
+    uv_maps = 2
+    moves_textures = True
+    colors_replace = True
     colors_only = True
     numbered_surfaces = True
 

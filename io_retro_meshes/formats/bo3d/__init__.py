@@ -29,6 +29,8 @@ class BO3D(Format["Document", Import, Export]):
     settings = SETTINGS
 
     colors_only = True
+    always_colored = True
+    colors_replace = True
 
     def sniff(self, data: bytes) -> bool:
         from .read import sniff

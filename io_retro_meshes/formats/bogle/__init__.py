@@ -31,6 +31,7 @@ class Bogle(Format["Document | Draft", Import, Export]):
     settings = SETTINGS
 
     fractions = True
+    glows = True
     beside_timeline = True
     named_actions = True
     texture_folder = "textures"

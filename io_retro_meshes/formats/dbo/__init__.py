@@ -31,6 +31,10 @@ class DarkBasic(Format["Document", Import, Export]):
     ExportOptions = Export
     settings = SETTINGS
 
+    uv_maps = 8
+    always_colored = True
+    glows = True
+
     def sniff(self, data: bytes) -> bool:
         from .read import sniff
 

@@ -28,6 +28,9 @@ class Gltf(Format["Document", Import, Export]):
 
     in_menus = False
     embeds = True
+    uv_maps = 8
+    moves_textures = True
+    glows = True
     numbered_surfaces = True
     fractions = True
     seconds = True

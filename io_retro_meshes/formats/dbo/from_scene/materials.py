@@ -21,6 +21,12 @@ def settled(scene: Scene) -> Scene:
     materials = copy.deepcopy(scene.materials)
     for material in materials:
         settle(material, scene.images)
+        scene.warnings += [
+            f'"{material.name}": the alpha in the texture "{scene.images[layer.image].name}" is not seen: the engine takes the '
+            "alpha of the picture with the color. Put it in there"
+            for layer in material.layers
+            if layer.use == "ALPHA" and 0 <= layer.image < len(scene.images)
+        ]
     return replace(scene, materials=materials)
 
 

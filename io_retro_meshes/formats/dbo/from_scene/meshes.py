@@ -121,8 +121,11 @@ class MeshBuilder:
                 start += count
 
     def _state_key(self, material: Material | None) -> bytes:
-        """What all parts of one mesh block have in common: the render states, and the textures after the first."""
-        mesh = Mesh(textures=texture_records(material, self.scene, self.effect)[1:])
+        """What all parts of one mesh block have in common: the render states, and the textures but for the first's name."""
+        textures = texture_records(material, self.scene, self.effect)
+        mesh = Mesh(textures=[*textures[1:], *textures[:1]])
+        for texture in textures[:1]:
+            texture.name = ""
         set_render_states(mesh, material, False, self.effect, {})
         return repr([_block_values(block) for block in mesh.blocks]).encode()
 

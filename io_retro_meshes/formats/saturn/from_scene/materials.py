@@ -66,9 +66,13 @@ def polygon_attributes(
             opaque = ~old & (material.blend == "OPAQUE")
             wanted = np.where(old, kept["texno"][faces], NEW)
             turns[faces] = _textured(rows, image, uvs, pair[faces], opaque, wanted, texture_set)
+            _warn_of_colors(material, colors is not None, texture_set.warnings)
         else:
-            tint = np.rint(np.clip(material.color, 0, 1) * 255).astype(np.uint8)
-            shown = colors[faces] if colors is not None and material.vertex_colors else np.broadcast_to(tint, (len(faces), 4))
+            tint = np.clip(material.color, 0, 1) * 255
+            shown = np.broadcast_to(np.rint(tint).astype(np.uint8), (len(faces), 4))
+            if colors is not None and material.vertex_colors:
+                whole = tint if _is_drawn(material) else np.full(4, 255)  # of a file's the color says how it is mixed
+                shown = np.rint(colors[faces] * (whole / 255)).astype(np.uint8)
             unseen = old & texture_set.in_file(kept["texno"][faces], kept["dir"][faces], material)
             rows["texno"][unseen] = texture_set.add_from_file(kept["texno"][faces][unseen], material.name)
             flat = rows[~unseen]
@@ -76,6 +80,23 @@ def polygon_attributes(
             rows[~unseen] = flat
         attributes[faces] = rows
     return attributes, turns
+
+
+def _is_drawn(material: Material) -> bool:
+    """Was it made here, and not imported?"""
+    return "imported" not in material.settings[ID]
+
+
+def _warn_of_colors(material: Material, colored: bool, warnings: list[str]) -> None:
+    """A texture is shown as it is."""
+    if not _is_drawn(material):
+        return
+    found = []
+    if (material.color[:3] < 0.99).any():
+        found.append(f'"{material.name}": its color is not multiplied with the texture, which is shown as it is')
+    if colored and material.vertex_colors:
+        found.append(f'"{material.name}": has colors of vertices beside a texture, which is shown as it is')
+    warnings += [each for each in found if each not in warnings]
 
 
 def _image_of(scene: Scene, mesh: Mesh, material: Material) -> tuple[int, int]:
