@@ -46,12 +46,17 @@ class Animation:
         return min(span[0] for span in spans), max(span[1] for span in spans)
 
 
+def _nearly_whole(frame: float) -> float:
+    """Importers that work in seconds leave keys on frame 0.999999, which is meant to be 1."""
+    return float(round(frame)) if abs(frame - round(frame)) < 1e-3 else frame
+
+
 def played_frames(action: bpy.types.Action) -> tuple[float, float]:
     """The frames of an action: those that a person has set; else those of the file, and of keys that were added outside."""
     first, last = (float(frame) for frame in action.frame_range)
     meta = action.retro_meshes
     if not meta.fingerprint or (first, last) != tuple(meta.frames):
-        return first, last
+        return _nearly_whole(first), _nearly_whole(last)
     span = tuple(action.curve_frame_range) if has_keys(action) else tuple(meta.keyed)
     slid = span[0] - meta.keyed[0]
     if slid and abs(span[1] - meta.keyed[1] - slid) < 1e-3:

@@ -28,6 +28,8 @@ class Format(Protocol):
     @property
     def uv_maps(self) -> int: ...
     @property
+    def colors_only(self) -> bool: ...
+    @property
     def moves_textures(self) -> bool: ...
     @property
     def always_colored(self) -> bool: ...
@@ -130,6 +132,7 @@ def _has(layers: list[Layer], name: str) -> bool:
 def _maps(scene: Scene, material: Material, meshes: list[Mesh], format: Format) -> list[Wanted]:
     """The maps of its textures in the order of the colours first; none where the format finds them as they are."""
     layers = [layer for layer in material.layers if layer.mapping == "UV" and layer.image >= 0]
+    layers = [layer for layer in layers if layer.use == "COLOR" or not format.colors_only]
     wanted = {id(layer): _wanted(layer, format) for layer in layers}
     natural = all(each.matrix is None and each.number < format.uv_maps for each in wanted.values())
     if natural and all(each.source(mesh) == each.number for mesh in meshes for each in wanted.values()):

@@ -53,7 +53,7 @@ def drawn(path: Path, to: str, frame: float, clip: str, bpy: Any) -> np.ndarray:
     scene = FORMATS[to].to_scene(document)
     render = bpy.context.scene.render
     action = bpy.data.actions.get(clip)
-    start = float(np.floor(action.frame_range[0])) if action is not None else 1.0
+    start = float(np.floor(action.frame_range[0] + 1e-3)) if action is not None else 1.0
     part = next((each for each in scene.clips if each.name == clip), None)
     at = part.first + frame - start if part is not None else frame
     told = re.search(f'"{re.escape(clip)}" is frames ([0-9.]+) to', log(bpy)) if clip else None
