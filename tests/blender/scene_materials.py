@@ -509,12 +509,21 @@ def the_second_colors_are_shown() -> None:
     graph.color(graph.add("VertexColor", layer_name="Paint").outputs[0])
 
 
-@case(shows=shows(lambda x, y: [a * b for a, b in zip(halves(x, y), TINTED, strict=True)]), silent=QUIET)
+@case(
+    shows=shows(lambda x, y: [a * b for a, b in zip(halves(x, y), TINTED, strict=True)]),
+    silent=QUIET,
+    only=("b3d", "bogle", "dbo", "saturn"),
+)
 def tinted_colors_of_the_mesh() -> None:
     made = sheet()
     painted(made, {"Col": floats})
     graph = Graph(made)
     graph.color(graph.mix(graph.add("VertexColor", layer_name="Col").outputs[0], TINT, "MULTIPLY"))
+
+
+@case(warns='"Paint": the engine shows the vertex colours instead', only=("bo3d",))
+def tinted_colors_of_the_mesh_where_they_are_not() -> None:
+    tinted_colors_of_the_mesh()
 
 
 @case(

@@ -30,7 +30,6 @@ class BO3D(Format["Document", Import, Export]):
 
     colors_only = True
     always_colored = True
-    colors_replace = True
 
     def sniff(self, data: bytes) -> bool:
         from .read import sniff
