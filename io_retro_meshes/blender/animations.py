@@ -107,7 +107,7 @@ def _slot(action: bpy.types.Action, source: bpy.types.Object) -> Any:
     meta = action.retro_meshes
     if meta.owner and meta.owner == source.retro_meshes.slot:
         return compat.only_slot(action)  # made before there were slots
-    return compat.slot_for(action, source, names if meta.model else [names[1], names[2], names[0]])
+    return compat.slot_for(action, source, names if meta.model else [names[2], names[1], names[0]])
 
 
 def parts_of(objects: Iterable[bpy.types.Object]) -> list[Animation]:
@@ -310,14 +310,21 @@ def owners_of(source: bpy.types.Object) -> list[Owner]:
 
 
 def _taken(action: bpy.types.Action, source: bpy.types.Object) -> list[Any]:
-    """The slots of an action that are another object's: it has them, or they have its name. Before slots, None is the slot."""
+    """The slots of an action that are another object's: it has them, or they have its name, or the one it had before it was
+    renamed. Before slots, None is the slot."""
     others = [other for other in bpy.data.objects if other != source]
     found = [owner.slot for other in others for owner in owners_of(other) if owner.action == action]
     if not compat.HAS_SLOTS:
         return found or [None for other in others if not _is_for(action, source) and _is_for(action, other)]
-    names = {other.name for other in others if other.type == source.type}
-    own = {source.name, source.retro_meshes.slot, compat.last_slot(source)[2:]}
-    return found + [slot for slot in action.slots if slot.name_display in names - own]
+    same = [other for other in others if other.type == source.type]
+    used, own = {name for other in same for name in _used_slots(other)}, _used_slots(source)
+    names = (used - own) | ({other.name for other in same} - own - {source.name})
+    return found + [slot for slot in action.slots if slot.name_display in names]
+
+
+def _used_slots(source: bpy.types.Object) -> set[str]:
+    """The names of slots that an object has had, whatever it is called by now."""
+    return {source.retro_meshes.slot, compat.last_slot(source)[2:]} - {""}
 
 
 def _is_for(action: bpy.types.Action, source: bpy.types.Object) -> bool:

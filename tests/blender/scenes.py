@@ -15,6 +15,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from io_retro_meshes.blender import compat
 from tests.blender.test_person_scenes import body, cube, rig, wave
 
 ALL = ("b3d", "bo3d", "bogle", "dbo", "saturn")
@@ -82,8 +83,6 @@ def keyed(owner: Any, path: str = "location", values: Any = ((0, 0, 0), (1, 2, 3
 
 
 def curves(owner: Any) -> list[Any]:
-    from io_retro_meshes.blender import compat
-
     return [curve for _, found in compat.action_curves(owner.animation_data.action) for curve in found]
 
 
@@ -498,6 +497,33 @@ def strips_say_whose_an_action_is() -> None:
         owner.animation_data.action = None
         strip(owner, action)
     first.name, second.name = "Hero", "Villain"
+
+
+def _each_its_own(scene: Any, to: str) -> None:
+    """Before slots nothing says whose an action is that nobody has: both then play it."""
+    clips = {clip.name: {scene.nodes[node].name for node, _ in clip.tracks} for clip in scene.clips}
+    assert set(clips) == {"Idle", "Sit", "Hit", "Fall"}
+    if compat.HAS_SLOTS:
+        assert clips["Idle"] == clips["Sit"] != clips["Hit"] == clips["Fall"] and all(len(each) == 1 for each in clips.values())
+
+
+@case(only=("bogle",), exact=(), look=_each_its_own)
+def two_renamed_characters_with_spare_actions() -> None:
+    first, second = two_people()
+    wave(first, "Sit", 0.5)
+    wave(second, "Fall", 0.5)
+    first.name, second.name = "Hero", "Villain"
+
+
+@case(only=("bogle",), exact=(), look=_each_its_own)
+def two_characters_that_changed_names() -> None:
+    first, second = two_people()
+    second.name = "Rig.001"
+    wave(first, "Sit", 0.5)
+    wave(second, "Fall", 0.5)
+    second.name = "Old"
+    first.name = "Rig.001"
+    second.name = "Rig"
 
 
 @case(frames=MOVE)
