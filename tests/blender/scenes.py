@@ -662,7 +662,9 @@ def bones_without_deform() -> None:
     weigh(made, "Root", lambda co: 1.0 if 1 <= co[2] <= 2 else float(co[2] < 1))
 
 
-@case(frames=MOVE, options={"deform_bones": True}, exact=("b3d", "bo3d", "dbo", "saturn"))  # not judged in bogle yet
+@case(
+    frames=MOVE, options={"deform_bones": True}, exact=("b3d", "bo3d", "dbo", "saturn")
+)  # BOGLE's bones do not move along, and it says so
 def deform_bones_only() -> None:
     owner, made = person(bones=("Control", "Root", "Twist", "Head"))
     for name in ("Control", "Twist"):
@@ -687,11 +689,20 @@ def no_control_bones_left_out_by_default() -> None:
     owner.data.bones["Control"].use_deform = False
 
 
-@case(frames=MOVE, exact=("b3d", "bo3d", "dbo", "saturn"))  # not judged in bogle yet
+@case(frames=MOVE)
 def envelopes() -> None:
     _owner, made = person()
     made.vertex_groups.clear()
     made.modifiers[0].use_bone_envelopes = True
+
+
+@case(frames=MOVE, only=("b3d", "bogle", "dbo"))  # the others have one bone a vertex
+def envelopes_that_reach() -> None:
+    owner, made = person()
+    made.vertex_groups.clear()
+    made.modifiers[0].use_bone_envelopes = True
+    for bone in owner.data.bones:
+        bone.envelope_distance = 0.6
 
 
 @case(frames=MOVE)
@@ -701,7 +712,7 @@ def envelopes_for_what_has_no_group() -> None:
     made.modifiers[0].use_bone_envelopes = True
 
 
-@case(frames=MOVE, exact=("b3d", "bo3d", "dbo", "saturn"))  # not judged in bogle yet
+@case(frames=MOVE)
 def envelopes_instead_of_groups() -> None:
     _owner, made = person()
     made.modifiers[0].use_vertex_groups, made.modifiers[0].use_bone_envelopes = False, True
@@ -743,7 +754,9 @@ def an_armature_modifier_that_is_off() -> None:
     modifier(made, "ARMATURE", object=owner).show_viewport = False
 
 
-@case(frames=MOVE, only=("b3d", "bo3d", "bogle", "dbo"), exact=("b3d", "bogle", "dbo"))  # not judged in bo3d yet
+@case(
+    frames=MOVE, only=("b3d", "bo3d", "bogle", "dbo"), exact=("b3d", "bogle", "dbo")
+)  # BO3D has one bone a vertex, and it says so
 def weights_that_are_not_normal() -> None:
     made = person()[1]
     weigh(made, "Root", lambda co: 0.2 + 0.1 * co[2])

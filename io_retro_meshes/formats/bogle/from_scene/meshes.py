@@ -104,7 +104,7 @@ def skinned(
     made = np.zeros(len(geometry.vertices), SKINNED_VERTEX)
     for field in VERTEX.names or ():
         made[field] = geometry.vertices[field]
-    if skin is not None and len(skin.vertices):
+    if skin is not None:
         vertex, bone, weight, lost = strongest(skin.vertices, skin.bones, skin.weights, INFLUENCES)
         if lost:
             warnings.append(f"{decode(geometry.name)}: {lost} vertices follow more than 3 bones; the strongest 3 were kept.")
