@@ -10,6 +10,7 @@ import shutil
 import struct
 import subprocess
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -399,6 +400,19 @@ def test_keys_stay_and_parts_start_at_zero() -> None:
         for frame in np.linspace(first, last, 5):
             old = np.concatenate(file.pose(frame / 25))
             assert reach(old, np.concatenate(file.pose((frame - first) / 25, animation_number))) < 1e-6
+
+
+def test_a_part_that_is_the_whole_is_not_written_twice() -> None:
+    """One that starts later is: it is at zero there."""
+    for first, names in ((0, ["all"]), (1, ["all", "all"])):
+        scene = made.everything()
+        assert scene.timeline is not None
+        scene.timeline.first = first
+        scene.clips = [replace(scene.timeline, tracks=None)]
+        data = written(scene)
+        assert [each["name"] for each in content(data)["animations"]] == names
+        (clip,) = read_scene(data).clips
+        assert (clip.name, clip.first, clip.last, clip.tracks) == ("all", first, scene.timeline.last, None)
 
 
 def test_frames_before_zero_are_cut_where_they_are() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -12,9 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from io_retro_meshes.convert import convert
 from io_retro_meshes.formats import FORMATS, gltf
 from io_retro_meshes.formats.b3d import document as b3d_document
 from io_retro_meshes.formats.binary import decode
+from io_retro_meshes.formats.options import make
 from io_retro_meshes.scene import Scene
 from tests.conftest import corpus_files
 from tests.engines import b3d as b3d_engine
@@ -39,8 +42,10 @@ def converted(path: Path) -> tuple[Any, Scene, bytes]:
     entry = FORMATS[FORMAT_OF[path.suffix.lower()]]
     document = entry.read(path.read_bytes())
     beside = [entry.read_companion(each, each.read_bytes()) for each in entry.companions(path, document)]
-    scene = entry.to_scene(document, None, beside)
-    return document, scene, gltf.write(gltf.from_scene(scene))
+    with tempfile.TemporaryDirectory() as folder:
+        convert(path, Path(folder) / "made.glb")
+        scene = entry.to_scene(document, make(entry.ImportOptions, {"name": path.stem}), beside)
+        return document, scene, (Path(folder) / "made.glb").read_bytes()
 
 
 def four(first: float, last: float) -> list[int]:
@@ -187,8 +192,8 @@ def test_the_validator_finds_no_error_in_any(tmp_path: Path) -> None:
 def test_keys_are_those_of_the_file() -> None:
     """No key more than the source has: the engine goes along arcs, as glTF does."""
     for path in B3D[:40]:
-        document, _, data = converted(path)
-        file = Gltf(data)
+        document, scene, _ = converted(path)
+        file = Gltf(gltf.write(gltf.from_scene(scene)))
         count = 0
         for node, _ in document.walk():
             chunks = [chunk for chunk in node.chunks if isinstance(chunk, b3d_document.Keys)]

@@ -6,6 +6,7 @@ Frame N of the timeline, and of a clip with tracks of its own, is at N / fps sec
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,10 +35,12 @@ class Animations:
         self.made: list[Json] = []
         self.known: dict[bytes, int] = {}  # accessors of seconds, by frames
         self.skinned = {index for index in range(len(scene.nodes)) if tree.skin_of(index) is not None}
+        part = any(_is_whole(clip, scene.timeline) for clip in scene.clips)
         if scene.timeline is not None:
-            self.add(scene.timeline, scene.timeline.tracks or {}, 0.0, "TIMELINE")
+            self.add(scene.timeline, scene.timeline.tracks or {}, 0.0, "TIMELINE", part)
         for clip in scene.clips:
-            self.add_clip(clip)
+            if not _is_whole(clip, scene.timeline):
+                self.add_clip(clip)
 
     def add_clip(self, clip: Clip) -> None:
         if clip.tracks is not None:
@@ -47,8 +50,8 @@ class Animations:
             own = {target: track for target, track in tracks.items() if clip.owner in (-1, target[0])}
             self.add(clip, own, clip.first, "PART")
 
-    def add(self, clip: Clip, tracks: dict[Target, Track], start: float, role: str) -> None:
-        """The frame `start` is at zero seconds."""
+    def add(self, clip: Clip, tracks: dict[Target, Track], start: float, role: str, part: bool = False) -> None:
+        """The frame `start` is at zero seconds. part: it is also a named part, of the same name and frames."""
         made: Json = {"name": clip.name, "channels": [], "samplers": []}
         for name, path in PATHS.items():
             self.add_channels(made, name, path, self.channels(tracks, name), start)
@@ -60,7 +63,7 @@ class Animations:
             self.scene.warnings.append(f'The animation "{clip.name}" begins before frame 0; that part of it was left out.')
         owner = self.tree.places[clip.owner] if 0 <= clip.owner < len(self.tree.places) else None
         values = {"role": role, "first": clip.first, "last": clip.last, "owner": owner, "markers": clip.markers or None}
-        extras.pack(made, clip.settings, **values)
+        extras.pack(made, clip.settings, part=part, **values)
         self.made.append(made)
 
     def channels(self, tracks: dict[Target, Track], name: str) -> list[tuple[Target, Channel]]:
@@ -131,6 +134,11 @@ class Animations:
         if looks and name == "rotation":
             values = axes.look(values, axes.LOOK_TO_FILE)
         return axes.swap_scale(values) if looks and name == "scale" else values
+
+
+def _is_whole(clip: Clip, timeline: Clip | None) -> bool:
+    """A part that would be the timeline once more, from zero to its end."""
+    return timeline is not None and clip.tracks is None and clip.first == 0 and replace(timeline, tracks=None) == clip
 
 
 def in_file(name: str, values: Array) -> Array:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,8 @@ class Animations:
             name = part.text("name") or f"Animation {index}"
             if index == whole:
                 self.scene.timeline = self.clip(part, name, self.tracks(part))
+                if extras.unpack(part).values.get("part") is True:  # it has a name of its own
+                    self.scene.clips.append(replace(self.scene.timeline, tracks=None))
             elif own[index] == "PART" and whole >= 0:
                 self.scene.clips.append(self.clip(part, name, None))
             elif tracks := self.tracks(part):
