@@ -166,9 +166,9 @@ def _draw_place(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     (first, last), (start, end) = played_frames(action), played_range(context.scene)
     if first < start or last > end:
         box = layout.box()
-        there = words('"{name}" is on frames {first:g} to {last:g}.').format(name=action.name, first=first, last=last)
+        there = words('"{name}": frames {first:g} to {last:g}').format(name=action.name, first=first, last=last)
         box.label(text=there, icon="INFO", translate=False)
-        box.label(text=words("{first} to {last} are played.").format(first=start, last=end), translate=False)
+        box.label(text=words("Played: {first} to {last}").format(first=start, last=end), translate=False)
         box.operator(ShowFrames.bl_idname, icon="PREVIEW_RANGE")
 
 

@@ -75,6 +75,7 @@ def preferences(folder: Path) -> Steps:
         bpy.context.window_manager.addon_search = "Retro"
         yield from wait()
         bpy.ops.preferences.addon_expand(module=window.NAME)
+        area.tag_redraw()
         yield from wait()
         picture(folder / "preferences.png")
         area.type = "VIEW_3D"
@@ -82,20 +83,44 @@ def preferences(folder: Path) -> Steps:
 
 
 def panels(folder: Path) -> Steps:
-    """The settings in the Properties editor, for a model of every format, with the sidebar's tab."""
+    """The sidebar's tab with the settings of a material, and those of its texture, for a model of every format."""
     for name, entry in MENU_FORMATS.items():
         clear()
-        with in_area("VIEW_3D") as area:
+        with in_area("VIEW_3D"):
             bpy.ops.import_scene.retro_mesh(filepath=str(EXAMPLES / entry.example))
-            area.spaces.active.show_region_ui = True
-            yield
-            next(region for region in area.regions if region.type == "UI").active_panel_category = "Retro Meshes"
-        bpy.context.view_layer.objects.active = next(each for each in bpy.data.objects if each.type == "MESH")
+        worn = [(ob, material) for ob in bpy.data.objects if ob.type == "MESH" for material in ob.data.materials]
+        wearer, material = max(worn, key=lambda pair: bool(textures(pair[1])))
+        wearer.active_material_index = wearer.data.materials.find(material.name)
+        bpy.context.view_layer.objects.active = wearer
         yield
         with in_area("PROPERTIES") as area:
             area.spaces.active.context = "MATERIAL"
-        yield from wait(4)
+        yield from sidebar("VIEW_3D", "Retro Meshes")
+        with in_area("PROPERTIES"):
+            bpy.ops.wm.call_panel(name="MATERIAL_PT_retro_meshes", keep_open=True)
+        yield from wait()
         picture(folder / f"panel_{name}.png")
+        press("ESC")
+        yield
+        for node in textures(material)[:1]:
+            material.node_tree.nodes.active = node
+            yield from sidebar("ShaderNodeTree", "Node")
+            picture(folder / f"node_{name}.png")
+            yield from sidebar("VIEW_3D", "Retro Meshes")
+
+
+def textures(material: bpy.types.Material) -> list[bpy.types.Node]:
+    return [node for node in material.node_tree.nodes if node.bl_idname == "ShaderNodeTexImage"]
+
+
+def sidebar(kind: str, tab: str) -> Steps:
+    """Makes the large area one of this kind and opens a tab of its sidebar."""
+    area = max(bpy.context.window_manager.windows[0].screen.areas, key=lambda each: each.width * each.height)
+    area.ui_type = kind
+    area.spaces.active.show_region_ui = True
+    yield from wait(2)
+    next(region for region in area.regions if region.type == "UI").active_panel_category = tab
+    yield from wait()
 
 
 def check(folder: Path) -> Steps:

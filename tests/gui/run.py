@@ -247,6 +247,7 @@ def check_preferences(folder: Path) -> Steps:
         bpy.context.window_manager.addon_search = "Retro"
         yield
         bpy.ops.preferences.addon_expand(module=window.NAME)
+        area.tag_redraw()
         yield
         area.type = "VIEW_3D"
     bpy.ops.preferences.retro_texture_folder_remove(index=0)
