@@ -19,7 +19,7 @@ from mathutils import Vector
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by its path
 
 import io_retro_meshes
-from io_retro_meshes.batch import format_of
+from io_retro_meshes.files import format_of
 
 
 def main() -> None:
@@ -31,21 +31,26 @@ def main() -> None:
     parser.add_argument("--angle", type=float, default=35.0, help="degrees the camera stands to the side of -Y")
     parser.add_argument("--height", type=float, default=20.0, help="degrees it looks down")
     parser.add_argument("--size", type=int, nargs=2, default=(1200, 600))
+    parser.add_argument("--samples", type=int, default=48)
+    parser.add_argument("--own", action="store_true", help="through the camera and in the lights of the file")
     arguments = parser.parse_args()
     io_retro_meshes.register()
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     format = format_of(arguments.model)
-    if format is None:
-        sys.exit(f"{arguments.model} is of no known format")
     getattr(bpy.ops.import_scene, format.id)(filepath=str(arguments.model.resolve()))
     if arguments.action:
         play(arguments.action)
-    angle = math.radians(arguments.angle)
-    across = Vector((math.cos(angle), math.sin(angle), 0))
-    low, high = place_copies(arguments.frames, across)
-    stage(low, high)
-    camera(low, high, angle, math.radians(arguments.height), arguments.size)
-    render(arguments.picture.resolve(), arguments.size)
+    scene = bpy.context.scene
+    scene.render.resolution_x, scene.render.resolution_y = arguments.size
+    if arguments.own:
+        scene.frame_set(arguments.frames[0])
+    else:
+        angle = math.radians(arguments.angle)
+        across = Vector((math.cos(angle), math.sin(angle), 0))
+        low, high = place_copies(arguments.frames, across)
+        stage(low, high)
+        camera(low, high, angle, math.radians(arguments.height))
+    render(arguments.picture.resolve(), arguments.samples)
 
 
 def play(name: str) -> None:
@@ -110,7 +115,7 @@ def stage(low: Vector, high: Vector) -> None:
     scene.collection.objects.link(sun)
 
 
-def camera(low: Vector, high: Vector, angle: float, down: float, size: tuple[int, int]) -> None:
+def camera(low: Vector, high: Vector, angle: float, down: float) -> None:
     scene = bpy.context.scene
     view = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
     view.data.lens = 70
@@ -118,7 +123,6 @@ def camera(low: Vector, high: Vector, angle: float, down: float, size: tuple[int
     scene.camera = view
     away = Vector((math.sin(angle) * math.cos(down), -math.cos(angle) * math.cos(down), math.sin(down)))
     view.rotation_euler = (-away).to_track_quat("-Z", "Y").to_euler()
-    scene.render.resolution_x, scene.render.resolution_y = size
     bpy.context.view_layer.update()
     models = [ob for ob in scene.objects if ob.type == "MESH" and ob.name != "floor"]
     points = np.concatenate([corners(ob) for ob in models]).reshape(-1)
@@ -127,10 +131,10 @@ def camera(low: Vector, high: Vector, angle: float, down: float, size: tuple[int
     view.data.clip_end = (high - low).length * 50
 
 
-def render(picture: Path, size: tuple[int, int]) -> None:
+def render(picture: Path, samples: int) -> None:
     scene = bpy.context.scene
     scene.render.engine = "CYCLES"
-    scene.cycles.samples = 48
+    scene.cycles.samples = samples
     scene.cycles.use_denoising = True
     scene.view_settings.view_transform = "Standard"
     scene.render.image_settings.compression = 100

@@ -78,7 +78,7 @@ class Preferences:
         for title in ("Format", "In Menus", "Import Scale", "Export Scale"):
             grid.label(text=title)
         for entry in MENU_FORMATS.values():
-            grid.label(text=entry.label, translate=False)
+            grid.label(text=entry.label)
             grid.prop(self, f"show_{entry.id}", text="")
             grid.prop(self, f"import_scale_{entry.id}", text="")
             grid.prop(self, f"export_scale_{entry.id}", text="")

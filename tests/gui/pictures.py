@@ -105,7 +105,12 @@ def panels(folder: Path) -> Steps:
         for node in textures(material)[:1]:
             material.node_tree.nodes.active = node
             yield from sidebar("ShaderNodeTree", "Node")
+            with in_area("NODE_EDITOR"):
+                bpy.ops.wm.call_panel(name="NODE_PT_retro", keep_open=True)
+            yield from wait()
             picture(folder / f"node_{name}.png")
+            press("ESC")
+            yield
             yield from sidebar("VIEW_3D", "Retro Meshes")
 
 
