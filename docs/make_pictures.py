@@ -13,12 +13,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parent
-EXAMPLES = DOCS.parent / "examples"
-sys.path.insert(0, str(DOCS.parent))  # run by its path
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by its path
 
 from examples.make_knight import packed
 from io_retro_meshes.formats import saturn
+
+DOCS = Path(__file__).resolve().parent
+EXAMPLES = DOCS.parent / "examples"
 
 PICTURES = {
     "fox.png": ("fox.b3d", "--frames 1 62 95 --size 1200 504"),
