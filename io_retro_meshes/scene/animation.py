@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -31,18 +32,42 @@ def channel_values(
 
 def local_matrices(transform: Transform, track: Track | None, frames: Floats, interpolation: Interpolation) -> Floats:
     """The matrix relative to the parent at each frame: (f, 4, 4)."""
-    location, rotation, scale = (channel_values(transform, track, name, frames, interpolation) for name in CHANNELS)
-    matrices = maths.compose(location, rotation, scale)
-    return matrices if transform.prefix is None else transform.prefix @ matrices
+    found: Floats = many_local_matrices([transform], [track], frames, interpolation)[0]
+    return found
+
+
+def many_local_matrices(
+    transforms: Sequence[Transform], tracks: Sequence[Track | None], frames: Floats, interpolation: Interpolation
+) -> Floats:
+    """Those of many nodes or bones at once, which takes little longer than of one: (n, f, 4, 4)."""
+    values = []
+    for name in CHANNELS:
+        ends = np.empty((2, len(transforms), len(frames), 4 if name == "rotation" else 3), np.float32)
+        t = np.zeros(ends.shape[1:3], np.float32)
+        for number, (transform, track) in enumerate(zip(transforms, tracks, strict=True)):
+            channel: Channel | None = getattr(track, name) if track else None
+            if channel is None or not len(channel.frames):
+                ends[:, number] = getattr(transform, name)
+            else:
+                left, right, t[number] = maths.around(channel.frames, frames)
+                ends[0, number], ends[1, number] = channel.values[left], channel.values[right]
+        values.append(maths.interpolated(ends[0], ends[1], t, interpolation if name == "rotation" else ""))
+    matrices: Floats = maths.compose(*values)
+    for number, transform in enumerate(transforms):
+        if transform.prefix is not None:
+            matrices[number] = transform.prefix @ matrices[number]
+    return matrices
 
 
 def bone_matrices(scene: Scene, node: int, tracks: dict[Target, Track], frames: Floats) -> list[Floats]:
     """Every bone of the node's armature at each frame, in the armature's space: a (f, 4, 4) a bone."""
     armature: Armature | None = scene.nodes[node].armature
+    bones = armature.bones if armature else []
+    moves = [tracks.get((node, index)) for index in range(len(bones))]
+    local = many_local_matrices([bone.transform for bone in bones], moves, frames, scene.interpolation)
     found: list[Floats] = []
-    for index, bone in enumerate(armature.bones if armature else []):
-        local = local_matrices(bone.transform, tracks.get((node, index)), frames, scene.interpolation)
-        found.append(found[bone.parent] @ local if bone.parent >= 0 else local)
+    for bone, matrix in zip(bones, local, strict=True):
+        found.append(found[bone.parent] @ matrix if bone.parent >= 0 else matrix)
     return found
 
 
@@ -50,8 +75,9 @@ def node_matrices(scene: Scene, tracks: dict[Target, Track], frames: Floats) -> 
     """Every node at each frame, in the world: a (f, 4, 4) a node."""
     found: list[Floats] = []
     bones: dict[int, list[Floats]] = {}
-    for index, node in enumerate(scene.nodes):
-        matrix = local_matrices(node.transform, tracks.get((index, -1)), frames, scene.interpolation)
+    moves = [tracks.get((index, -1)) for index in range(len(scene.nodes))]
+    local = many_local_matrices([node.transform for node in scene.nodes], moves, frames, scene.interpolation)
+    for node, matrix in zip(scene.nodes, local, strict=True):
         if node.parent >= 0:
             if node.parent_bone >= 0:
                 if node.parent not in bones:

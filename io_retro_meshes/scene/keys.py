@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import animation, maths
+from . import animation, maths, surfaces
 from .model import Channel, Clip, Floats, Scene, Target, Track, Transform
 
 STILL = 1e-6  # below this a pose is the same pose: a part of the model's size, or radians
@@ -29,8 +29,7 @@ def prepared(scene: Scene, tolerance: float, fractions: bool) -> Scene:
 
 
 def _size(scene: Scene) -> float:
-    sizes = [float(np.linalg.norm(np.ptp(mesh.positions, 0))) for mesh in scene.meshes if len(mesh.positions)]
-    return max(sizes, default=1.0) or 1.0
+    return max((surfaces.extent(mesh.positions) for mesh in scene.meshes), default=1.0) or 1.0
 
 
 @dataclass

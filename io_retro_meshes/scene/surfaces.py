@@ -18,6 +18,8 @@ Array = npt.NDArray[Any]
 
 SAMPLED = 1 << 14  # triangles that tell of all of a mesh
 
+EVERY = slice(None)
+
 # Rounds of the fast merge before the rest is sorted: a vertex rarely has more different corners than this.
 MERGE_ROUNDS = 4
 
@@ -39,6 +41,13 @@ class Vertices:
         return layer.data[self.corner]
 
 
+def extent(points: Array) -> float:
+    """The length of the diagonal of a box around points; 0 of none."""
+    if not len(points):
+        return 0.0
+    return float(np.linalg.norm([np.ptp(column) for column in points.T]))  # by columns: several times as fast as all at once
+
+
 def corner_values(mesh: Mesh, layer: Layer) -> Array:
     """A POINT or CORNER layer of the mesh, a row a corner."""
     return layer.data if layer.domain == "CORNER" else layer.data[mesh.corners]
@@ -49,7 +58,7 @@ def engine_vertices(mesh: Mesh, layers: list[Layer]) -> Vertices:
 
     Vertices that no face uses are kept: a model may be made of points that scripts ask for.
     """
-    data = [_words(layer.data) for layer in layers if layer.domain == "CORNER"]
+    data = [column for layer in layers if layer.domain == "CORNER" for column in _words(layer.data)]
     count = len(mesh.positions)
     first = np.full(count, -1, np.int32)
     corner_of = np.arange(len(mesh.corners), dtype=np.int32)
@@ -58,7 +67,7 @@ def engine_vertices(mesh: Mesh, layers: list[Layer]) -> Vertices:
     if not data:
         return Vertices(first, np.arange(count, dtype=np.int32), vertex)
     found_corner, found_source = [first], [np.arange(count, dtype=np.int32)]
-    rest = corner_of[_differs(data, first[mesh.corners], corner_of)]
+    rest = corner_of[_differs(data, first[mesh.corners])]
     total = count
     for _ in range(MERGE_ROUNDS):
         if not len(rest):
@@ -76,8 +85,8 @@ def engine_vertices(mesh: Mesh, layers: list[Layer]) -> Vertices:
         total += len(owners)
         rest = rest[differs]
     if len(rest):
-        table = np.concatenate([mesh.corners[rest, None], *(rows[rest] for rows in data)], 1)
-        keys = np.ascontiguousarray(table).view(f"V{table.shape[1] * 4}")[:, 0]
+        table = np.concatenate([mesh.corners[rest, None].astype(np.int64), *(column[rest, None] for column in data)], 1)
+        keys = np.ascontiguousarray(table).view(f"V{table.shape[1] * 8}")[:, 0]
         _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
         vertex[rest] = total + inverse.reshape(-1).astype(np.int32)
         found_corner.append(rest[index])
@@ -85,43 +94,45 @@ def engine_vertices(mesh: Mesh, layers: list[Layer]) -> Vertices:
     return Vertices(np.concatenate(found_corner), np.concatenate(found_source), vertex)
 
 
-def _words(rows: Array) -> Array:
-    """Rows as 32-bit integers, so that equal means equal in every bit (and NaN equals itself); -0 is 0."""
+def _words(rows: Array) -> list[Array]:
+    """Columns of integers that are equal where rows are equal in every bit (so that NaN equals itself); -0 is 0."""
     if rows.dtype.itemsize != 4:
         rows = rows.astype(np.float32)
     if rows.dtype.kind == "f":
         rows = rows + np.float32(0)
-    return np.ascontiguousarray(rows).view(np.int32).reshape(len(rows), math.prod(rows.shape[1:]))
+    words = np.ascontiguousarray(rows).view(np.int32).reshape(len(rows), math.prod(rows.shape[1:]))
+    if words.shape[1] % 2 == 0:
+        words = words.view(np.int64)  # two at once
+    return list(words.T)
 
 
-def _differs(data: list[Array], a: Ints, b: Ints) -> npt.NDArray[np.bool_]:
-    differs = np.zeros(len(b), bool)
-    for rows in data:
-        for column in rows.T:
-            differs |= column[a] != column[b]
+def _differs(data: list[Array], a: Ints, b: Ints | slice = EVERY) -> npt.NDArray[np.bool_]:
+    differs = data[0].take(a) != data[0][b]
+    for column in data[1:]:
+        differs |= column.take(a) != column[b]
     return differs
 
 
 def limited(corners: Ints, limit: int) -> Iterator[tuple[Ints, Ints]]:
     """Cuts triangles into runs that use at most `limit` vertices each: (the vertices of a run, its corners among them)."""
-    count = int(corners.max()) + 1 if len(corners) else 0
-    number = np.full(count, -1, np.int32)  # of each vertex in its run
     start, window = 0, limit * 8
     while start < len(corners):
         piece = corners[start : start + window]
-        first = np.full(count, len(corners), np.int32)
-        first[piece[::-1]] = np.arange(len(piece) - 1, -1, -1, dtype=np.int32)
+        low = piece.min()
+        near = piece - low
+        first = np.full(int(near.max()) + 1, len(corners), np.int32)
+        first[near[::-1]] = np.arange(len(piece) - 1, -1, -1, dtype=np.int32)
         vertices = np.flatnonzero(first < len(corners)).astype(np.int32)
         if len(vertices) > limit:
             over = np.partition(first[vertices], limit)[limit]
-            piece = piece[: over // 3 * 3]
-            vertices = vertices[first[vertices] < len(piece)]
+            near = near[: over // 3 * 3]
+            vertices = vertices[first[vertices] < len(near)]
         elif start + window < len(corners):
             window *= 2  # it may hold more before the limit is met
             continue
-        number[vertices] = np.arange(len(vertices), dtype=np.int32)
-        yield vertices, number[piece]
-        start += len(piece)
+        first[vertices] = np.arange(len(vertices), dtype=np.int32)  # of each vertex in its run
+        yield vertices + low, first[near]
+        start += len(near)
 
 
 def triangulated(mesh: Mesh, quads: bool = False) -> Mesh:

@@ -9,9 +9,9 @@ import bpy
 import numpy as np
 
 from ... import scene as neutral
-from ...scene import animation, maths
+from ...scene import animation, maths, surfaces
 from .. import compat, fingerprints, properties
-from .armatures import BuiltArmature, pose_track
+from .armatures import BuiltArmature, sampled_tracks, simple_track
 
 # Where a curve through the components of two rotations strays this far (radians) from the engine's arc, keys are added.
 SLERP_TOLERANCE = 0.00005
@@ -106,17 +106,36 @@ class ActionBuilder:
     def _blender_tracks(self, tracks: dict[neutral.Target, neutral.Track]) -> dict[neutral.Target, neutral.Track]:
         """The file's keys as the channels Blender has, with keys added where its curves would stray."""
         found = {}
+        together: dict[tuple[int, float, float], list[int]] = {}  # bones, by the armature and the frames they have keys on
         for (node, bone), track in tracks.items():
-            if track.location is None and track.rotation is None and track.scale is None:
+            frames = [each.frames for each in (track.location, track.rotation, track.scale) if each and len(each.frames)]
+            if not frames:
                 continue
-            interpolation = self.scene.interpolation
-            if bone >= 0:
-                built, armature = self.armatures[node], self.scene.nodes[node].armature
-                made, source = built.bones[bone], armature.bones[bone]
-                track, interpolation = pose_track(made, source, track, interpolation, self.sizes[node])
-            rotation = _followable(track.rotation, interpolation)
+            found[(node, bone)] = track
+            if bone >= 0 and (simple := self.armatures[node].bones[bone].simple) is not None:
+                track = simple_track(simple, track)
+            elif bone >= 0:
+                span = float(min(each[0] for each in frames)), float(max(each[-1] for each in frames))
+                together.setdefault((node, *span), []).append(bone)
+                continue
+            rotation = _followable(track.rotation, self.scene.interpolation)
             found[(node, bone)] = neutral.Track(track.location, rotation, track.scale)
+        for (node, _, _), bones in together.items():
+            found |= self._sampled(node, bones, tracks)
         return found
+
+    def _sampled(
+        self, node: int, bones: list[int], tracks: dict[neutral.Target, neutral.Track]
+    ) -> dict[neutral.Target, neutral.Track]:
+        built, armature = self.armatures[node].bones, self.scene.nodes[node].armature
+        made = sampled_tracks(
+            [built[bone] for bone in bones],
+            [armature.bones[bone] for bone in bones],
+            [tracks[(node, bone)] for bone in bones],
+            self.scene.interpolation,
+            self.sizes[node],
+        )
+        return {(node, bone): track for bone, track in zip(bones, made, strict=True)}
 
     def _actions(
         self, name: str, clip: neutral.Clip, markers: list[tuple[float, str]], role: str, assign: bool
@@ -186,10 +205,10 @@ def _followable(channel: neutral.Channel | None, interpolation: neutral.Interpol
     if channel is None or len(channel.frames) < 2:
         return channel
     values = maths.continuous(maths.normalized(channel.values, (1, 0, 0, 0)))
-    if interpolation == "NLERP":
+    far = np.diff(channel.frames) > 1
+    if interpolation == "NLERP" or not far.any():
         return neutral.Channel(channel.frames, values)
-    angle = maths.key_error(values[1:], values[:-1], "SLERP")
-    far = (angle > 0.2) & (np.diff(channel.frames) > 1)  # below 0.2 radians the two never differ by as much
+    far &= maths.key_error(values[1:], values[:-1], "SLERP") > 0.2  # radians: below that the two never differ by as much
     if not far.any():
         return neutral.Channel(channel.frames, values)
     between = animation.whole_frames(channel.frames)[:-1]
@@ -210,5 +229,4 @@ def _size(scene: neutral.Scene, index: int) -> float:
     """How large the armature and what it moves are."""
     points = [np.array([bone.bind[:3, 3] for bone in scene.nodes[index].armature.bones], np.float32).reshape(-1, 3)]
     points += [mesh.positions for mesh in scene.meshes if mesh.skin is not None and mesh.skin.node == index]
-    extent = np.concatenate(points)
-    return float(np.linalg.norm(np.ptp(extent, 0))) or 1.0 if len(extent) else 1.0
+    return surfaces.extent(np.concatenate(points)) or 1.0

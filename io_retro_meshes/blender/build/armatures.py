@@ -17,13 +17,14 @@ import contextlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import bpy
 import numpy as np
 from mathutils import Vector
 
 from ... import scene as neutral
-from ...scene import animation, maths
+from ...scene import animation, maths, surfaces
 from .. import compat, properties
 from .helpers import Plan
 from .helpers import needed as helpers_needed
@@ -51,11 +52,16 @@ class BuiltBone:
     before: np.ndarray  # A
     held: np.ndarray | None = None  # the inverse of its transform's prefix, where a helper above it has that
     deform: str = ""  # the bone that moves the vertices, if it is not this one
+    simple: Simple | None = None
 
-    @property
-    def origin(self) -> np.ndarray:
-        """The place in its parent that is no location in Blender."""
-        return -np.linalg.inv(self.before[:3, :3]) @ self.before[:3, 3]
+
+class Simple(NamedTuple):
+    """What a bone does to keys, where A and C only turn and scale evenly: then each channel depends on itself alone."""
+
+    origin: np.ndarray  # the place in its parent that is no location in Blender
+    location: np.ndarray  # (3, 3)
+    rotation: np.ndarray  # (4, 4), of quaternions
+    scale: np.ndarray  # (3, 3): it just exchanges the axes where C does, and leaves an even scale alone where C turns freely
 
 
 @dataclass
@@ -91,6 +97,7 @@ def build_armatures(
     for index, target in objects.items():
         armature, (_, plan) = scene.nodes[index].armature, plans[index]
         found[index] = BuiltArmature(target, _built_bones(target.data, armature, binds[index], names[index], plan))
+        _set_simple(found[index].bones, armature)
         set_rest_pose(found[index], armature)
         if plan is not None:
             plan.finish(found[index])
@@ -112,22 +119,44 @@ def _built_bones(
     data: bpy.types.Armature, armature: neutral.Armature, binds: np.ndarray, names: list[str], plan: Plan | None
 ) -> list[BuiltBone]:
     built: list[BuiltBone] = []
-    rests = [np.array(data.bones[name].matrix_local, np.float64) for name in names]
-    for number, (bone, bind, name) in enumerate(zip(armature.bones, binds, names, strict=True)):
-        made, rest = data.bones[name], rests[number]
-        c = np.linalg.inv(bind) @ rest if plan is None else plan.turn(number, rest)
-        before, held = np.linalg.inv(rest), None
+    rests = np.array([data.bones[name].matrix_local for name in names], np.float64).reshape(-1, 4, 4)
+    turns = maths.inverse(binds) @ rests
+    if plan is not None:
+        turns = np.array([plan.turn(number, rest) for number, rest in enumerate(rests)])
+    parents = np.array([bone.parent for bone in armature.bones], np.intp)
+    back = maths.inverse(turns)
+    above = np.where((parents >= 0)[:, None, None], rests[parents] @ back[parents], np.eye(4))
+    before = maths.inverse(rests) @ above
+    for number, (bone, name) in enumerate(zip(armature.bones, names, strict=True)):
+        made = data.bones[name]
+        built.append(BuiltBone(name, made.length, turns[number], before[number]))
         if plan is not None and number in plan.above:
-            before, held = plan.back(number), np.linalg.pinv(bone.transform.prefix.astype(np.float64))
-        elif bone.parent >= 0:
-            before = before @ rests[bone.parent] @ np.linalg.inv(built[bone.parent].c)
-        built.append(BuiltBone(name, made.length, c, before, held))
-        made.retro_meshes.axes = np.linalg.inv(c).astype(np.float32).reshape(-1)
+            built[-1].before, built[-1].held = plan.back(number), np.linalg.pinv(bone.transform.prefix.astype(np.float64))
+        made.retro_meshes.axes = back[number].astype(np.float32).reshape(-1)
         made.retro_meshes.first = name
         if name != bone.name:
             made.retro_meshes.name = bone.name
         properties.apply(made, bone.settings)
     return built
+
+
+def _set_simple(built: list[BuiltBone], armature: neutral.Armature) -> None:
+    before, c = (np.array([getattr(bone, name) for bone in built]).reshape(-1, 4, 4) for name in ("before", "c"))
+    sizes = [np.cbrt(maths.determinant(each[:, :3, :3])) for each in (before, c)]
+    back, turn = (each[:, :3, :3] / size[:, None, None] for each, size in zip((before, c), sizes, strict=True))
+    origins = maths.inverse(before)[:, :3, 3]
+    plain = (
+        (np.abs(np.swapaxes(turn, 1, 2) @ turn - np.eye(3)).max((1, 2), initial=0) < 1e-5)
+        & (np.abs(np.swapaxes(back, 1, 2) @ back - np.eye(3)).max((1, 2), initial=0) < 1e-5)
+        & (np.abs(c[:, :3, 3]).max(1, initial=0) < 1e-6 * (1 + np.abs(origins).max(1, initial=0)))
+        & (sizes[0] * sizes[1] > 0)
+    )
+    squares = turn**2 * (sizes[0] * sizes[1])[:, None, None]
+    left, right = (maths.matrix_to_quaternion(each) for each in (back, turn))
+    rotations = maths.quaternion_multiply(left[:, None], maths.quaternion_multiply(np.eye(4)[None], right[:, None]))
+    for number, bone in enumerate(built):
+        if plain[number] and (armature.bones[number].transform.prefix is None or bone.held is not None):
+            bone.simple = Simple(origins[number], before[number, :3, :3].T, rotations[number], squares[number])
 
 
 def _sound_bind(bind: np.ndarray) -> np.ndarray:
@@ -166,16 +195,16 @@ def _layout(scene: neutral.Scene, index: int, binds: np.ndarray, uneven: list[bo
             children[bone.parent].append(number)
     carried = _carried_centres(scene, index, len(bones))
     everything = np.concatenate([heads, carried[np.isfinite(carried).all(1)]]) if len(bones) else heads
-    size = float(np.linalg.norm(np.ptp(everything, 0))) if len(everything) else 1.0
+    size = surfaces.extent(everything)
     near = max(SMALLEST, 1e-6 * float(np.abs(everything).max(initial=0)))  # as far as 32 bits and Blender tell points apart
     size = size if size > near else 1.0
+    rotations = maths.orthonormal(binds[:, :3, :3])
     layout: list[Layout] = []
     for number, bone in enumerate(bones):
         along = _direction(number, bone, heads, children, carried, layout, size)
-        rotation = maths.orthonormal(binds[number][:3, :3])
         snap = uneven[number] or bone.head is not None
         length = float(np.linalg.norm(along))
-        axes = rotation if style.direction == "FILE" else _axes(rotation, along / length, snap)
+        axes = rotations[number] if style.direction == "FILE" else _axes(rotations[number], along / length, snap)
         shown = style.length or max(length, SHORTEST * size)
         layout.append(Layout(heads[number], axes, max(shown, 2 * near)))
     return layout
@@ -227,18 +256,19 @@ def _uneven_scale(scene: neutral.Scene, index: int) -> list[bool]:
         clip.tracks for clip in [scene.timeline, *scene.clips] if clip is not None and clip.tracks
     ]
 
-    def uneven(values: np.ndarray) -> bool:
-        return bool(np.abs(np.ptp(values, -1)).max() > 1e-4 * max(float(np.abs(values).max()), 1e-12))
-
-    found = []
-    for number, bone in enumerate(scene.nodes[index].armature.bones):
-        scales = [bone.transform.scale[None], maths.decompose(bone.bind)[2][None]]
-        for clip in tracks:
-            track = clip.get((index, number))
-            if track is not None and track.scale is not None and len(track.scale.frames):
-                scales.append(track.scale.values)
-        found.append(uneven(np.concatenate(scales)))
-    return found
+    bones = scene.nodes[index].armature.bones
+    binds = maths.decompose(np.array([bone.bind for bone in bones], np.float32).reshape(-1, 4, 4))[2]
+    scales = [[bone.transform.scale[None], bind[None]] for bone, bind in zip(bones, binds, strict=True)]
+    for clip in tracks:
+        for (node, number), track in clip.items():
+            if node == index and number >= 0 and track.scale is not None and len(track.scale.frames):
+                scales[number].append(track.scale.values)
+    every = np.concatenate([np.zeros((0, 3), np.float32), *itertools.chain.from_iterable(scales)])
+    starts = np.cumsum([0, *(sum(map(len, each)) for each in scales)])[:-1]
+    if not len(bones):
+        return []
+    spread, size = np.maximum.reduceat(np.ptp(every, 1), starts), np.maximum.reduceat(np.abs(every).max(1), starts)
+    return (spread > 1e-4 * np.maximum(size, 1e-12)).tolist()
 
 
 # The 24 rotations that only exchange axes.
@@ -303,70 +333,61 @@ def _make_edit_bones(
 
 def set_rest_pose(built: BuiltArmature, armature: neutral.Armature) -> None:
     """The pose the file shows when nothing animates it, where that is not the one the skin was bound in."""
-    for bone, made in zip(armature.bones, built.bones, strict=True):
-        basis = basis_matrices(made, bone.transform.matrix[None].astype(np.float64))
-        if np.abs(basis[0] - np.eye(4)).max() > 1e-6:
-            location, rotation, scale = maths.decompose(basis[0])
-            pose = built.object.pose.bones[made.name]
-            pose.location, pose.rotation_quaternion, pose.scale = location, rotation, scale
-            pose.bone.retro_meshes.pose = np.concatenate([location, rotation, scale])
+    local = neutral.matrices([bone.transform for bone in armature.bones])[:, None].astype(np.float64)
+    basis = basis_matrices(built.bones, local)[:, 0]
+    moved = np.flatnonzero(np.abs(basis - np.eye(4)).max((1, 2), initial=0) > 1e-6)
+    parts = zip(moved, *maths.decompose(basis[moved]), strict=True)
+    for number, location, rotation, scale in parts:
+        pose = built.object.pose.bones[built.bones[number].name]
+        pose.location, pose.rotation_quaternion, pose.scale = location, rotation, scale
+        pose.bone.retro_meshes.pose = np.concatenate([location, rotation, scale])
 
 
-def basis_matrices(bone: BuiltBone, local: np.ndarray) -> np.ndarray:
-    return bone.before @ (local if bone.held is None else bone.held @ local) @ bone.c
+def basis_matrices(bones: list[BuiltBone], local: np.ndarray) -> np.ndarray:
+    """What Blender adds to the rest of these bones: (bones, frames, 4, 4)."""
+    before, after = (np.array([getattr(bone, name) for bone in bones]).reshape(-1, 1, 4, 4) for name in ("before", "c"))
+    held = np.array([np.eye(4) if bone.held is None else bone.held for bone in bones]).reshape(-1, 1, 4, 4)
+    return before @ held @ local @ after
 
 
-def pose_track(
-    made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float
-) -> tuple[neutral.Track, neutral.Interpolation]:
-    """A bone's keys as Blender's pose channels, and what is meant between them."""
-    parts = _separable(made, bone)
-    if parts is None:
-        return _sampled_track(made, bone, track, interpolation, size), "NLERP"
-    back, turn, grown = parts
-    q_back = maths.matrix_to_quaternion(back).astype(np.float32)
-    q_turn = maths.matrix_to_quaternion(turn).astype(np.float32)
+def simple_track(simple: Simple, track: neutral.Track) -> neutral.Track:
+    """A bone's keys as Blender's pose channels, key by key."""
     found = neutral.Track()
     if track.location is not None:
         # From where the bone was bound, or numbers far from zero lose their last digits.
-        offset = (track.location.values - made.origin) @ made.before[:3, :3].T
+        offset = (track.location.values - simple.origin) @ simple.location
         found.location = neutral.Channel(track.location.frames, offset.astype(np.float32))
     if track.rotation is not None:
-        values = maths.quaternion_multiply(q_back, maths.normalized(track.rotation.values, (1, 0, 0, 0)))
-        found.rotation = neutral.Channel(track.rotation.frames, maths.quaternion_multiply(values, q_turn))
+        values = maths.normalized(track.rotation.values, (1, 0, 0, 0)) @ simple.rotation
+        found.rotation = neutral.Channel(track.rotation.frames, values.astype(np.float32))
     if track.scale is not None:
-        # The squares just exchange the axes where C does, and leave an even scale alone where C turns freely.
-        found.scale = neutral.Channel(track.scale.frames, (track.scale.values @ turn**2 * grown).astype(np.float32))
-    return found, interpolation
+        found.scale = neutral.Channel(track.scale.frames, (track.scale.values @ simple.scale).astype(np.float32))
+    return found
 
 
-def _separable(made: BuiltBone, bone: neutral.Bone) -> tuple[np.ndarray, np.ndarray, float] | None:
-    """The turns that A and C are, and how much they scale together, if they are so simple: then each channel depends on itself
-    alone."""
-    sizes = [np.cbrt(np.linalg.det(matrix[:3, :3])) for matrix in (made.before, made.c)]
-    back, turn = (matrix[:3, :3] / size for matrix, size in zip((made.before, made.c), sizes, strict=True))
-    plain = (
-        np.abs(turn @ turn.T - np.eye(3)).max() < 1e-5
-        and np.abs(back @ back.T - np.eye(3)).max() < 1e-5
-        and np.abs(made.c[:3, 3]).max() < 1e-6 * (1 + np.abs(made.origin).max())
-        and sizes[0] * sizes[1] > 0
-        and (bone.transform.prefix is None or made.held is not None)
-    )
-    return (back, turn, float(sizes[0] * sizes[1])) if plain else None
+def sampled_tracks(
+    built: list[BuiltBone],
+    bones: list[neutral.Bone],
+    tracks: list[neutral.Track],
+    interpolation: neutral.Interpolation,
+    size: float,
+) -> list[neutral.Track]:
+    """Of bones whose location, rotation and scale depend on each other: the keys that give back what whole frames show.
 
-
-def _sampled_track(
-    made: BuiltBone, bone: neutral.Bone, track: neutral.Track, interpolation: neutral.Interpolation, size: float
-) -> neutral.Track:
-    """Location, rotation and scale depend on each other: evaluated on whole frames, without those that a line gives back."""
-    keyed = [channel.frames for channel in (track.location, track.rotation, track.scale) if channel is not None]
+    For what is linear between them as Blender's curves are: "NLERP". All of them have keys on the same frames here, so that
+    they can be worked out together.
+    """
+    keyed = [channel.frames for track in tracks for channel in (track.location, track.rotation, track.scale) if channel]
     frames = animation.whole_frames(np.unique(np.concatenate(keyed)))
-    local = animation.local_matrices(bone.transform, track, frames, interpolation)
-    location, rotation, scale = maths.decompose(basis_matrices(made, local.astype(np.float64)))
+    local = animation.many_local_matrices([bone.transform for bone in bones], tracks, frames, interpolation)
+    location, rotation, scale = maths.decompose(basis_matrices(built, local.astype(np.float64)))
     rotation = maths.continuous(rotation)
-
-    def channel(values: np.ndarray, tolerance: float, kind: str = "") -> neutral.Channel:
-        keep = maths.reduce_keys(frames, values, tolerance, kind)
-        return neutral.Channel(frames[keep], values[keep].astype(np.float32))
-
-    return neutral.Track(channel(location, 2e-6 * size), channel(rotation, 1e-5, "NLERP"), channel(scale, 1e-6))
+    found = [neutral.Track() for _ in tracks]
+    for name, values, tolerance, kind in (
+        ("location", location, 2e-6 * size, ""),
+        ("rotation", rotation, 1e-5, "NLERP"),
+        ("scale", scale, 1e-6, ""),
+    ):
+        for track, value, keep in zip(found, values, maths.needed_keys(frames, values, tolerance, kind), strict=True):
+            setattr(track, name, neutral.Channel(frames[keep], value[keep].astype(np.float32)))
+    return found

@@ -35,17 +35,19 @@ SCALED = 1e-5
 def needed(scene: neutral.Scene, index: int, binds: np.ndarray, rests: np.ndarray) -> bool:
     """Is there a bone that could not hold its poses by itself?"""
     clips = [clip.tracks for clip in [scene.timeline, *scene.clips] if clip is not None and clip.tracks]
-    for number, bone in enumerate(scene.nodes[index].armature.bones):
-        above = binds[bone.parent] if bone.parent >= 0 else np.eye(4)
-        before, after = np.linalg.inv(rests[number]) @ above, np.linalg.inv(binds[number]) @ rests[number]
+    bones = scene.nodes[index].armature.bones
+    parents = np.array([bone.parent for bone in bones])
+    before = maths.inverse(rests) @ np.where((parents >= 0)[:, None, None], binds[parents], np.eye(4))
+    after = maths.inverse(binds) @ rests
+    found: list[np.ndarray] = []
+    for number, bone in enumerate(bones):
         tracks = [track for tracks in clips if (track := tracks.get((index, number))) is not None]
         for track in [neutral.Track(), *tracks]:
             keys = [channel.frames for channel in (track.location, track.rotation, track.scale) if channel is not None]
             frames = np.unique(np.concatenate([*keys, np.zeros(1, np.float32)]))
             local = animation.local_matrices(bone.transform, track, frames, scene.interpolation).astype(np.float64)
-            if _is_sheared(before @ local @ after):
-                return True
-    return False
+            found.append(before[number] @ local @ after[number])
+    return bool(found) and _is_sheared(np.concatenate(found))
 
 
 def _is_sheared(matrices: np.ndarray) -> bool:

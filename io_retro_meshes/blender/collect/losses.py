@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from ... import scene as neutral
+from ...scene import surfaces
 from .objects import SURFACES, ObjectCollector
 
 # Frames of a take on which vertices are compared, and the part of the mesh's size that is worth a word.
@@ -142,7 +143,7 @@ class Losses:
 
 def _apart(points: np.ndarray, told: np.ndarray) -> tuple[float, float]:
     """The largest distance, and the size of the mesh; infinite where it has other vertices by then."""
-    size = float(np.linalg.norm(np.ptp(points, 0))) if len(points) else 1.0
+    size = surfaces.extent(points)
     if len(points) != len(told):
         return float("inf"), size
     return float(np.linalg.norm(points - told, axis=1).max(initial=0)), size or 1.0

@@ -26,6 +26,10 @@ SAME_NORMAL = np.cos(np.radians(0.7))
 OWN_ATTRIBUTES = {"position", "material_index", "sharp_face", "sharp_edge", "custom_normal", "crease_edge", "crease_vert"}
 
 
+Chosen = np.ndarray | slice
+EVERY = slice(None)
+
+
 def collect_mesh(data: bpy.types.Mesh | None, quads: bool) -> neutral.Mesh:
     """A mesh with its faces cut to triangles, or to triangles and quads."""
     if data is None:
@@ -66,10 +70,10 @@ def _get(source: Any, field: str, count: int, width: int, dtype: Any = np.float3
     return values.reshape(count, width) if width > 1 else values
 
 
-def _faces(data: bpy.types.Mesh, quads: bool) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+def _faces(data: bpy.types.Mesh, quads: bool) -> tuple[Chosen, np.ndarray | None, Chosen]:
     """The corners of the faces to export, where each face starts (None: triangles), and which polygon each comes from."""
-    if len(data.loops) == 3 * len(data.polygons):  # triangles all: no need to ask for each
-        return np.arange(len(data.loops), dtype=np.int32), None, np.arange(len(data.polygons), dtype=np.int32)
+    if len(data.loops) == 3 * len(data.polygons):
+        return EVERY, None, EVERY
     data.calc_loop_triangles()
     count = len(data.loop_triangles)
     loops = _get(data.loop_triangles, "loops", count, 3, np.int32)
@@ -89,7 +93,7 @@ def _faces(data: bpy.types.Mesh, quads: bool) -> tuple[np.ndarray, np.ndarray | 
     return corners.astype(np.int32), starts.astype(np.int32), face_of[order].astype(np.int32)
 
 
-def _normals(data: bpy.types.Mesh, vertices: np.ndarray, corners: np.ndarray) -> neutral.Layer:
+def _normals(data: bpy.types.Mesh, vertices: np.ndarray, corners: Chosen) -> neutral.Layer:
     """Blender keeps custom normals in 16 bits a corner: those of a vertex that differ by no more than that are one again."""
     if data.normals_domain == "POINT":
         return neutral.Layer("normal", _get(data.vertex_normals, "vector", len(data.vertices), 3))
@@ -101,7 +105,7 @@ def _normals(data: bpy.types.Mesh, vertices: np.ndarray, corners: np.ndarray) ->
     return neutral.Layer("normal", np.where(same[:, None], shared, values)[corners], "CORNER")
 
 
-def _colors(data: bpy.types.Mesh, corners: np.ndarray) -> list[neutral.Layer]:
+def _colors(data: bpy.types.Mesh, corners: Chosen) -> list[neutral.Layer]:
     """Colour attributes, the one that renders first."""
     found = []
     for attribute in data.color_attributes:
@@ -120,7 +124,7 @@ def _colors(data: bpy.types.Mesh, corners: np.ndarray) -> list[neutral.Layer]:
     return found
 
 
-def _attributes(data: bpy.types.Mesh, corners: np.ndarray, faces: np.ndarray) -> list[neutral.Layer]:
+def _attributes(data: bpy.types.Mesh, corners: Chosen, faces: Chosen) -> list[neutral.Layer]:
     found = []
     for attribute in data.attributes:
         if attribute.name in OWN_ATTRIBUTES or attribute.name.startswith(".") or attribute.data_type not in ATTRIBUTE_FIELDS:

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Poses as they play: sampled on whole frames, so that NLA, constraints and drivers count, then reduced to few keys."""
+"""Poses as they play on whole frames, also by NLA, constraints and drivers, reduced to few keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
 
 from ... import scene as neutral
-from ...scene import maths
+from ...scene import maths, surfaces
 from .. import compat
 from ..animations import Owner
 from .armatures import bone_order, file_axes, pose_matrices, pose_places
+from .direct import Direct
 from .losses import LOOKS, Losses
 from .objects import ObjectCollector
 from .playing import Stage
@@ -28,9 +30,12 @@ SAME = 1e-4
 MOST_FRAMES = 20_000
 FEW_FRAMES = 1000
 
-# By node: world matrices of objects (frames, 4, 4), and of their bones in the armature (frames, bones, 4, 4).
-Poses = tuple[dict[int, np.ndarray], dict[int, np.ndarray]]
+# Poses that are made keys at once.
+MOST_MATRICES = 200_000
 
+# By node: world matrices of objects (frames, 4, 4), and of their bones in the armature (frames, bones, 4, 4).
+Matrices = dict[int, np.ndarray]
+Poses = tuple[Matrices, Matrices]
 
 Sampled = tuple[np.ndarray, Poses]  # with the frames they are on
 
@@ -72,20 +77,49 @@ class Sampler:
         """The keys of everything that moves in the takes, or is posed other than it rests; later takes go over earlier."""
         frames, (worlds, poses) = self._composed(stage, takes)
         found: dict[neutral.Target, neutral.Track] = {}
-        for index in self.nodes:
-            node = self.scene.nodes[index]
-            skinned = node.mesh >= 0 and self.scene.meshes[node.mesh].skin is not None
-            if not skinned:
-                self._add(found, (index, -1), frames, self._locals(index, worlds, poses), node.transform)
-            for number, bone in enumerate(node.armature.bones if node.armature else ()):
-                posed = poses[index]
-                local = posed[:, number]
-                if bone.parent >= 0:
-                    local = _where_seen(_inverse(posed[:, bone.parent]) @ local, _is_flat(posed[:, bone.parent]))
-                if bone.transform.prefix is not None and not self._is_still(local, bone.transform):
-                    bone.transform = neutral.Transform(*maths.decompose(bone.transform.matrix))  # a bone's shear never lasts
-                self._add(found, (index, number), frames, local, bone.transform)
+        self._node_tracks(found, frames, worlds, poses)
+        for index, posed in poses.items():
+            self._bone_tracks(found, index, frames, posed)
         return found
+
+    def _node_tracks(
+        self, found: dict[neutral.Target, neutral.Track], frames: np.ndarray, worlds: Matrices, poses: Matrices
+    ) -> None:
+        nodes = [index for index in self.nodes if not self._is_skinned(self.scene.nodes[index])]
+        for some in _portions(nodes, len(frames)):
+            local = np.empty((len(some), len(frames), 4, 4))
+            above = np.broadcast_to(np.eye(4), local.shape).copy()
+            for place, index in enumerate(some):
+                local[place] = worlds[index]
+                node = self.scene.nodes[index]
+                if node.parent >= 0:
+                    above[place] = worlds[self.collector.holder(node.parent)]
+                if node.parent_bone >= 0:
+                    above[place] = above[place] @ poses[node.parent][:, node.parent_bone]
+            local = maths.inverse(above) @ local
+            self._add(found, [(index, -1) for index in some], frames, local, [self.scene.nodes[i].transform for i in some])
+
+    def _bone_tracks(
+        self, found: dict[neutral.Target, neutral.Track], index: int, frames: np.ndarray, posed: np.ndarray
+    ) -> None:
+        bones = self.scene.nodes[index].armature.bones
+        for some in _portions(list(range(len(bones))), len(frames)):
+            local = np.moveaxis(posed[:, some], 1, 0).copy()
+            hung = [place for place, number in enumerate(some) if bones[number].parent >= 0]
+            above = np.moveaxis(posed[:, [bones[some[place]].parent for place in hung]], 1, 0)
+            local[hung] = maths.inverse(above) @ local[hung]
+            flat = maths.is_flat(above)
+            for place in np.flatnonzero(flat.any(1)):
+                local[hung[place]] = _where_seen(local[hung[place]], flat[place])
+            for place, number in enumerate(some):
+                transform = bones[number].transform
+                if transform.prefix is not None and not self._is_still(local[place], transform):
+                    # A bone's shear never lasts.
+                    bones[number].transform = neutral.Transform(*maths.decompose(transform.matrix))
+            self._add(found, [(index, number) for number in some], frames, local, [bones[number].transform for number in some])
+
+    def _is_skinned(self, node: neutral.Node) -> bool:
+        return node.mesh >= 0 and self.scene.meshes[node.mesh].skin is not None
 
     # ------------------------------------------------------------------------------------------------------ takes
 
@@ -162,26 +196,35 @@ class Sampler:
                 self.scene.warnings.append(warning)
         return np.unique(np.concatenate([np.zeros(0, np.float32), *found.values()]))
 
-    def _play(self, frames: np.ndarray) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
+    def _play(self, frames: np.ndarray) -> tuple[Matrices, Matrices]:
         """World matrices of objects, and bones in their armature's space in the file's axes, at every frame."""
         context, objects = self.collector.context, self.collector.objects
+        direct = Direct(context, frames)
+        played = [index for index in self.nodes if not direct.covers(objects[index])]
         worlds = {index: np.empty((len(frames), 4, 4)) for index in self.nodes}
         poses = {index: np.empty((len(frames), len(bones), 4, 4)) for index, bones in self.armatures.items()}
         places = {index: pose_places(objects[index], bones) for index, bones in self.armatures.items()}
-        manager = context.window_manager
-        manager.progress_begin(0, len(frames))
         self.losses.start(frames)
-        for number, frame in enumerate(frames):
-            manager.progress_update(number)
-            context.scene.frame_set(int(frame // 1), subframe=float(frame % 1))
+        needed = range(len(frames)) if played else sorted({0, *(self.losses.wanted if self.losses.causes else ())})
+        manager = context.window_manager
+        manager.progress_begin(0, len(needed))
+        for done, number in enumerate(needed):
+            manager.progress_update(done)
+            context.scene.frame_set(int(frames[number] // 1), subframe=float(frames[number] % 1))
             depsgraph = context.evaluated_depsgraph_get()
             self.losses.look(number, depsgraph)
-            for index in self.nodes:
+            for index in played:
                 evaluated = objects[index].evaluated_get(depsgraph)
                 worlds[index][number] = np.array(evaluated.matrix_world)
                 if index in poses:
                     poses[index][number] = pose_matrices(evaluated)[places[index]]
         manager.progress_end()
+        depsgraph = context.evaluated_depsgraph_get()
+        for index in self.nodes:
+            if direct.plain[objects[index]]:
+                worlds[index][:] = direct.worlds(objects[index], depsgraph)
+                if index in poses:
+                    poses[index][:] = direct.poses(objects[index], depsgraph)[:, places[index]]
         poses = {index: maths.bounded(posed) @ file_axes(self.armatures[index]) for index, posed in poses.items()}
         worlds = {index: maths.bounded(world) for index, world in worlds.items()}
         self.losses.measure(frames, worlds, poses)
@@ -193,50 +236,48 @@ class Sampler:
             scene = self.collector.context.scene
             self._play(np.unique(np.rint(np.linspace(scene.frame_start, scene.frame_end, LOOKS))))
 
-    def _locals(self, index: int, worlds: dict[int, np.ndarray], poses: dict[int, np.ndarray]) -> np.ndarray:
-        node = self.scene.nodes[index]
-        if node.parent < 0:
-            return worlds[index]
-        above = worlds[self.collector.holder(node.parent)]
-        if node.parent_bone >= 0:
-            above = above @ poses[node.parent][:, node.parent_bone]
-        return _inverse(above) @ worlds[index]
-
     def _is_still(self, local: np.ndarray, rest: neutral.Transform) -> bool:
         return bool(np.abs(local - rest.matrix).max() <= STILL * self.size)
 
-    def _warn_of_shear(self, target: neutral.Target, shear: float) -> None:
+    def _warn_of_shear(self, target: neutral.Target) -> None:
         node, bone = target
         owner = self.scene.nodes[node] if bone < 0 else self.scene.nodes[node].armature.bones[bone]
         warning = f'"{owner.name}" is sheared as it moves, which an animation cannot hold: the nearest pose was exported'
-        if shear > 0.01 and warning not in self.scene.warnings:
+        if warning not in self.scene.warnings:
             self.scene.warnings.append(warning)
 
     def _add(
         self,
         found: dict[neutral.Target, neutral.Track],
-        target: neutral.Target,
+        targets: list[neutral.Target],
         frames: np.ndarray,
         local: np.ndarray,
-        rest: neutral.Transform,
+        rests: list[neutral.Transform],
     ) -> None:
-        if self._is_still(local, rest):
+        """The keys of what moves, of many targets at once: (targets, frames, 4, 4)."""
+        moves = np.abs(local - neutral.matrices(rests)[:, None]).max((1, 2, 3), initial=0) > STILL * self.size
+        if not moves.any():
             return
-        if rest.prefix is not None:
-            local = _inverse(rest.prefix[None].astype(np.float64)) @ local
+        targets, rests, local = _chosen(targets, moves), _chosen(rests, moves), local[moves]
+        for place, rest in enumerate(rests):
+            if rest.prefix is not None:
+                local[place] = maths.inverse(rest.prefix.astype(np.float64)) @ local[place]
         location, rotation, scale = maths.decompose(local)
-        self._warn_of_shear(target, np.abs(maths.compose(location, rotation, scale) - local)[:, :3, :3].max())
-        track = neutral.Track()
+        shear = np.abs(maths.compose(location, rotation, scale) - local)[..., :3, :3].max((1, 2, 3), initial=0)
+        for place in np.flatnonzero(shear > 0.01):
+            self._warn_of_shear(targets[place])
+        tracks = [neutral.Track() for _ in targets]
         for name, values, still, tolerance, kind in (
             ("location", location, STILL * self.size, self.tolerance * self.size, ""),
             ("rotation", maths.continuous(rotation), STILL, self.tolerance, "SLERP"),
             ("scale", scale, STILL, self.tolerance, ""),
         ):
-            if maths.key_error(getattr(rest, name)[None].astype(np.float64), values, kind).max() > still:
-                keep = maths.reduce_keys(frames, values, tolerance, kind)
-                setattr(track, name, neutral.Channel(frames[keep], values[keep].astype(np.float32)))
-        if track != neutral.Track():
-            found[target] = track
+            rest = np.array([getattr(each, name) for each in rests], np.float64)[:, None]
+            leaves = np.flatnonzero(maths.key_error(rest, values, kind).max(1, initial=0) > still)
+            keep = maths.needed_keys(frames, values[leaves], tolerance, kind)
+            for place, kept in zip(leaves, keep, strict=True):
+                setattr(tracks[place], name, neutral.Channel(frames[kept], values[place][kept].astype(np.float32)))
+        found.update({target: track for target, track in zip(targets, tracks, strict=True) if track != neutral.Track()})
 
 
 def _laid_over(every: np.ndarray, layers: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
@@ -261,14 +302,15 @@ def _is_straight(curve: bpy.types.FCurve, frames: np.ndarray) -> bool:
     return bool((np.abs(below + (above - below) * part - value) < 1e-5 * max(np.abs(value).max(), 1)).all())
 
 
-def _is_flat(matrices: np.ndarray) -> np.ndarray:
-    """Which matrices have no inverse: a scale of zero."""
-    return np.abs(np.linalg.det(matrices[..., :3, :3])) < 1e-18
+def _portions(places: list[int], frames: int) -> Iterator[list[int]]:
+    """So many at once that they are worth it and fit into memory."""
+    step = max(MOST_MATRICES // max(frames, 1), 1)
+    for start in range(0, len(places), step):
+        yield places[start : start + step]
 
 
-def _inverse(matrices: np.ndarray) -> np.ndarray:
-    """Inverses; of a matrix that has none, the nearest thing."""
-    return np.linalg.pinv(matrices) if _is_flat(matrices).any() else np.linalg.inv(matrices)
+def _chosen(values: list[Any], wanted: np.ndarray) -> list[Any]:
+    return [values[place] for place in np.flatnonzero(wanted)]
 
 
 def _where_seen(local: np.ndarray, flat: np.ndarray) -> np.ndarray:
@@ -283,5 +325,4 @@ def _where_seen(local: np.ndarray, flat: np.ndarray) -> np.ndarray:
 
 
 def _scene_size(scene: neutral.Scene) -> float:
-    sizes = [float(np.linalg.norm(np.ptp(mesh.positions, 0))) for mesh in scene.meshes if len(mesh.positions)]
-    return max(sizes, default=1.0) or 1.0
+    return max((surfaces.extent(mesh.positions) for mesh in scene.meshes), default=1.0) or 1.0

@@ -64,21 +64,16 @@ def _items(data: bytes) -> tuple[Array, npt.NDArray[np.bool_], bool]:
 
 
 def _resolve(items: Array, copies: Array, start: Array, length: Array, back: Array) -> Words:
-    """The output: all literals at once, then the copies in their order, each as one piece of bytes."""
-    out = np.zeros(int(start[-1] + length[-1]) if len(start) else 0, np.uint16)
-    out[start[~copies]] = items[~copies]
-    data = bytearray(out.tobytes())
-    at, size, distance = 2 * start[copies], 2 * length[copies], 2 * back[copies]
-    # A copy that runs into itself repeats what lies between: as often as it takes.
-    times = np.where(size > distance, -(-size // np.maximum(distance, 1)), 1)
-    for to, stop, origin, again in zip(
-        at.tolist(), (at + size).tolist(), (at - distance).tolist(), times.tolist(), strict=True
-    ):
-        if again == 1:
-            data[to:stop] = data[origin : origin + stop - to]
-        else:
-            data[to:stop] = (data[origin:to] * again)[: stop - to]
-    return np.frombuffer(bytes(data), np.uint16)
+    """The output. Every word of a copy is asked where it comes from, and that one again, twice as far each time, until all
+    have come to words that were taken as they are."""
+    count = int(start[-1] + length[-1]) if len(start) else 0
+    origin = np.arange(count, dtype=np.int32)
+    origin -= np.repeat(np.where(copies, back, 0).astype(np.int32), length)
+    while not np.array_equal(origin, farther := origin.take(origin)):
+        origin = farther
+    literals = np.zeros(count, np.uint16)
+    literals[start[~copies]] = items[~copies]
+    return literals.take(origin)
 
 
 def compress(words: npt.ArrayLike) -> bytes:

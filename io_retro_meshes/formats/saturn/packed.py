@@ -21,7 +21,9 @@ LARGE = 585  # the first residual whose code is longer than a word
 # The first residual of each number of leading ones: (8^k - 1) / 7.
 FIRST = np.array([(8**k - 1) // 7 for k in range(7)], np.int64)
 MOST_ONES = len(FIRST) - 1
-BLOCK = 1 << 15  # bytes of a bit stream that are looked at at once
+LONGEST = 4 * (MOST_ONES + 1) + 1  # bits of a code, one that means nothing included
+BLOCK = 1 << 13  # bytes of a bit stream that are looked at at once
+LEAPS = 4
 
 
 class PackedError(ValueError):
@@ -77,18 +79,30 @@ def _code_places(stream: bytes, start: int, place: int, most: int) -> tuple[Arra
     places = np.arange(len(bits), dtype=np.int32)
     # The next zero bit of every place, looked for from the end.
     zeros = np.minimum.accumulate(np.where(bits == 0, places, np.int32(len(bits)))[::-1])[::-1]
-    ones = np.minimum(zeros - places, MOST_ONES + 1).astype(np.uint8)
-    steps = (4 * ones + 1).tobytes()
-    starts: list[int] = []
+    ones = np.minimum(zeros - places, MOST_ONES + 1)
     base = 8 * start
-    place, end = place - base, min(8 * BLOCK, len(bits))
-    while place < end and len(starts) < most:
-        starts.append(place)
-        place += steps[place]
+    at, place = _walk(places + 4 * ones + 1, place - base, min(8 * BLOCK, len(bits)), most)
     if place + base > 8 * len(stream):  # the last one is cut off
-        starts.pop()
-    at = np.array(starts, np.int64)
+        at = at[:-1]
     return at + base, ones[at].astype(np.int64), place + base
+
+
+def _walk(following: Array, place: int, end: int, most: int) -> tuple[Array, int]:
+    """The places that one comes by from `place` on, up to `most` of those before `end`; and the one behind them.
+
+    In leaps of 2^LEAPS codes, between which those that were leaped over are found for all at once.
+    """
+    jumps = [np.concatenate([following, np.arange(len(following), len(following) + LONGEST, dtype=np.int32)])]
+    for _ in range(LEAPS):
+        jumps.append(jumps[-1].take(jumps[-1]))
+    leap, seen = jumps[-1].data, [place]
+    while seen[-1] < end:
+        seen.append(leap[seen[-1]])
+    at = np.array(seen, np.int64)
+    for jump in reversed(jumps[:-1]):
+        at = np.stack([at, jump.take(np.minimum(at, len(jump) - 1))], 1).reshape(-1)
+    count = min(int(np.searchsorted(at, end)), most)
+    return at[:count], int(at[count])
 
 
 def _values(stream: bytes, starts: Array, ones: Array) -> Array:
@@ -158,12 +172,12 @@ def pack(plain: bytes) -> bytes:
 
 def _stream(residuals: Array) -> bytes:
     """The codes of residuals, filled with zero bits up to a multiple of four bytes."""
-    k = np.searchsorted(FIRST, residuals, "right") - 1
-    codes = ((1 << k) - 1 << 1) << 3 * k | residuals - FIRST[k]
+    k = np.searchsorted(FIRST, residuals, "right").astype(np.int32) - 1
+    codes = ((1 << k) - 1 << 1) << 3 * k | (residuals - FIRST[k]).astype(np.int32)
     sizes = 4 * k + 1
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
-    shift = np.repeat(ends, sizes) - 1 - np.arange(total)
+    shift = np.repeat((ends - 1).astype(np.int32), sizes) - np.arange(total, dtype=np.int32)
     bits = np.zeros(-(-total // 32) * 32, np.uint8)
     bits[:total] = np.repeat(codes, sizes) >> shift & 1
     return np.packbits(bits).tobytes()

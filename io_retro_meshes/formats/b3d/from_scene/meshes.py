@@ -81,15 +81,18 @@ def _rows(
     flags = (b3d.NORMALS if normals else 0) | (b3d.COLORS if colors else 0)
     chunk = b3d.Vertices(flags, len(uvs), 2, np.zeros((0, 0), "<f4"))
     chunk.rows = np.empty((len(rows), chunk.row_size), "<f4")
-    chunk.rows[:, :3] = axes.vectors_to_file(mesh.positions[vertices.source[rows]])
+    source, corner = vertices.source[rows], vertices.corner[rows]
+    chunk.rows[:, :3] = axes.vectors_to_file(mesh.positions.take(source, 0))
     # A vertex of no corner has no values of a layer that is by corner: it gets none.
-    inside = (vertices.corner[rows] >= 0)[:, None]
+    outside = corner < 0
 
     def values(layer: Layer) -> npt.NDArray[Any]:
         if not len(layer.data):
             return np.zeros((len(rows), layer.data.shape[1]), np.float32)
-        picked = layer.data[vertices.corner[rows] if layer.domain == "CORNER" else vertices.source[rows]]
-        return np.where(inside, picked, 0) if layer.domain == "CORNER" else picked
+        picked = layer.data.take(corner if layer.domain == "CORNER" else source, 0)
+        if layer.domain == "CORNER":
+            picked[outside] = 0
+        return picked
 
     if normals is not None:
         chunk.rows[:, 3:6] = axes.vectors_to_file(values(normals))

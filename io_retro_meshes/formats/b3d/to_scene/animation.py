@@ -49,8 +49,9 @@ def _channel(chunks: list[b3d.Keys], name: str) -> Channel | None:
         return None
     frames = np.concatenate([chunk.keys["frame"] for chunk in chunks]).astype(np.float32)
     values = finite(np.concatenate([chunk.keys[name] for chunk in chunks]))
-    frames, last = np.unique(frames[::-1], return_index=True)
-    values = values[::-1][last]
+    if not (np.diff(frames) > 0).all():
+        frames, last = np.unique(frames[::-1], return_index=True)
+        values = values[::-1][last]
     if name == "rotation":
         values = maths.continuous(maths.normalized(axes.rotations_to_scene(values), (1, 0, 0, 0)))
     elif name == "scale":

@@ -13,6 +13,7 @@ from ..document import Array
 from ..hashes import row_hashes
 
 AT_ONCE = 3 << 12  # corners
+AHEAD, BEHIND = [1, 2, 0], [2, 0, 1]  # of each corner of a triangle
 
 
 @dataclass
@@ -33,15 +34,16 @@ def tangents(mesh: Mesh, normals: Layer, uvs: Layer) -> Tangents:
     split = engine_vertices(mesh, [normals, uvs])
     normal = split.values(normals)
     table = np.concatenate([mesh.positions[split.source], normal, split.values(uvs)], 1).astype(np.float32) + np.float32(0)
-    columns = np.ascontiguousarray(table.T)
+    _, same = np.unique(row_hashes(table), return_inverse=True)
     rows, weighted = split.corners * 2, np.zeros((3, len(split.corners)), np.float32)
     for start in range(0, len(rows), AT_ONCE):
         some = slice(start, start + AT_ONCE)
-        weighted[:, some], area = _weighted(columns[:, split.corners[some]].reshape(8, -1, 3))
+        columns = np.ascontiguousarray(table.take(split.corners[some], 0).T)
+        weighted[:, some], area = _weighted(columns.reshape(8, -1, 3))
         rows[some] += np.repeat(area > 0, 3)
-    _, same = np.unique(row_hashes(table), return_inverse=True)
     group = (2 * same.reshape(-1, 1) + (0, 1)).reshape(-1)  # of each row
-    total = np.stack([np.bincount(group[rows], axis, len(group)) for axis in weighted], 1)[group]
+    shared = group.take(rows)
+    total = np.stack([np.bincount(shared, axis, len(group)) for axis in weighted], 1).take(group, 0)
     found = maths.normalized(total).astype(np.float32)
     # Where the UV map is folded to nothing any direction will do that lies in the surface.
     lost = np.flatnonzero(np.abs(total).max(1, initial=0) < 1e-12)
@@ -83,7 +85,10 @@ def _across(vectors: Array, normals: Array) -> Array:
 
 
 def _angles(points: Floats, normals: Floats) -> Floats:
-    """The angle of every corner, seen along its normal."""
-    ahead = points[:, :, [1, 2, 0]] - points
-    cosine = _dot(_across(-ahead[:, :, [2, 0, 1]], normals), _across(ahead, normals))
-    return np.arccos(np.clip(cosine, -1, 1))
+    """The angle of every corner, seen along its normal: between the parts of two edges that lie in its plane."""
+    ahead = points[:, :, AHEAD] - points
+    behind = -ahead[:, :, BEHIND]
+    up, down = _dot(ahead, normals), _dot(behind, normals)
+    length = _dot(ahead, ahead)
+    size = np.sqrt(np.maximum((length - up * up) * (length[:, BEHIND] - down * down), np.float32(1e-30)))
+    return np.arccos(np.clip((_dot(ahead, behind) - up * down) / size, -1, 1))

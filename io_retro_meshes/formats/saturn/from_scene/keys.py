@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....scene import Armature, Bone, Channel, Clip, Scene, Target, Track, Transform, maths
-from ....scene.animation import CHANNELS, local_matrices
+from ....scene.animation import CHANNELS, local_matrices, many_local_matrices
 from ...errors import FormatError
 from .. import axes
 from .. import document as doc
@@ -75,10 +75,8 @@ class BoneKeyExporter:
         armature = self.scene.nodes[self.node].armature
         assert armature is not None
         now = self._poses(armature, clip.tracks or {}, frames)
-        before = [
-            local_matrices(Transform(), track(bone), frames + np.float32(shift), "NLERP").astype(np.float64)
-            for bone in original
-        ]
+        still = [Transform()] * len(original)
+        before = many_local_matrices(still, [track(bone) for bone in original], frames + np.float32(shift), "NLERP")
         if len(now) != len(before):
             return self.keys(replace(clip, first=clip.first + shift, last=clip.last + shift))
         hidden = self._hidden(armature, before)
@@ -101,24 +99,26 @@ class BoneKeyExporter:
             )
         return np.arange(math.floor(clip.first), math.ceil(clip.last) + 1, dtype=np.float32)
 
-    def _poses(self, armature: Armature, tracks: dict[Target, Track], frames: Array) -> list[Array]:
-        """What each bone does to the model: (f, 4, 4) in the order of the file."""
-        found = []
-        for index in self.order:
-            bone = armature.bones[index]
-            local = local_matrices(bone.transform, tracks.get((self.node, index)), frames, self.scene.interpolation)
-            above = self.to_model @ armature.bones[bone.parent].bind if bone.parent >= 0 else self.to_model
-            found.append(above @ local.astype(np.float64) @ np.linalg.pinv(self.to_model @ bone.bind))
+    def _poses(self, armature: Armature, tracks: dict[Target, Track], frames: Array) -> Array:
+        """What each bone does to the model: (n, f, 4, 4) in the order of the file."""
+        bones = [armature.bones[index] for index in self.order]
+        moves = [tracks.get((self.node, index)) for index in self.order]
+        local = many_local_matrices([bone.transform for bone in bones], moves, frames, self.scene.interpolation)
+        binds = np.array([bone.bind for bone in bones], np.float64).reshape(-1, 4, 4)
+        parents = [armature.bones[bone.parent].bind if bone.parent >= 0 else np.eye(4) for bone in bones]
+        above = self.to_model @ np.array(parents, np.float64).reshape(-1, 4, 4)
+        found: Array = above[:, None] @ local.astype(np.float64) @ maths.inverse(self.to_model @ binds)[:, None]
         return found
 
-    def _hidden(self, armature: Armature, before: list[Array]) -> list[Array]:
+    def _hidden(self, armature: Armature, before: Array) -> list[Array]:
         """On which frames each bone is on one that has shrunk to nothing: what it does there cannot be seen, or told."""
-        flat: dict[int, Array] = {-1: np.zeros(len(before[0]) if before else 0, bool)}
+        shrunk = np.abs(maths.determinant(before[..., :3, :3])) < 1e-7
+        flat: dict[int, Array] = {-1: np.zeros(before.shape[1], bool)}
         found = []
-        for index, matrices in zip(self.order, before, strict=True):
+        for index, own in zip(self.order, shrunk, strict=True):
             above = flat[armature.bones[index].parent]
             found.append(above)
-            flat[index] = above | (np.abs(np.linalg.det(matrices[:, :3, :3])) < 1e-7)
+            flat[index] = above | own
         return found
 
     def _spliced(

@@ -20,15 +20,24 @@ Array = npt.NDArray[Any]
 
 def vectors(keys: Keys) -> tuple[Array, Array]:
     """Frames, ascending, and values of a translation or scale channel, in the file's axes."""
-    frames, first = np.unique(keys.frames, return_index=True)
-    return frames.astype(np.float64), axes.from_fixed(keys.values[first])
+    frames, values = _ascending(keys)
+    return frames, axes.from_fixed(values)
 
 
 def quaternions(keys: Keys) -> tuple[Array, Array]:
     """Frames, ascending, and x y z w of a rotation channel, of length one and with agreeing signs; the file's are neither."""
-    frames, first = np.unique(keys.frames, return_index=True)
-    values = maths.normalized(axes.from_quaternion_words(keys.values[first]), (0, 0, 0, 1))
-    return frames.astype(np.float64), maths.continuous(values)
+    frames, words = _ascending(keys)
+    values = maths.normalized(axes.from_quaternion_words(words), (0, 0, 0, 1))
+    return frames, maths.continuous(values)
+
+
+def _ascending(keys: Keys) -> tuple[Array, Array]:
+    """Of keys of the same time the first one."""
+    frames = keys.frames.astype(np.float64)
+    if (np.diff(frames) > 0).all():
+        return frames, keys.values
+    frames, first = np.unique(frames, return_index=True)
+    return frames, keys.values[first]
 
 
 def track(bone: BoneKeys) -> Track:
