@@ -22,7 +22,7 @@ import bpy
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # Blender runs this file by its path
 
 import io_retro_meshes
-from tests.bench import batch, conversions, meshes, reading, saturn, scaling, small, startup
+from tests.bench import batch, conversions, exports, meshes, reading, saturn, scaling, small, startup
 from tests.bench.timing import ROUNDS, Report
 
 SECTIONS = {
@@ -31,6 +31,7 @@ SECTIONS = {
     "reading": reading.measure,
     "saturn": saturn.measure,
     "batch": batch.measure,
+    "exports": exports.measure,
     "scaling": scaling.measure,
     "startup": startup.measure,
     "conversions": conversions.measure,

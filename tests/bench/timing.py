@@ -11,9 +11,9 @@ import bpy
 ROUNDS = 5
 
 
-def best(action: Callable[[], object], before: Callable[[], object] = lambda: None) -> float:
+def best(action: Callable[[], object], before: Callable[[], object] = lambda: None, rounds: int = ROUNDS) -> float:
     times = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         before()
         start = time.perf_counter()
         action()
