@@ -223,13 +223,13 @@ def own_actions(objects: list[bpy.types.Object], every: bool = False) -> list[An
     timelines = {owner.action for source in objects if (owner := timeline_owner(source)) is not None}
     parts = {action for part in parts_of(objects) for action in part.actions}
     found: dict[Any, Animation] = {}
-    left = _left_to_timelines()
+    left, uses = _left_to_timelines(), _Uses()
     for action in sorted(bpy.data.actions, key=_by_place):
         meta = action.retro_meshes
         if action in timelines or action in parts:
             continue
         mine = not meta.model or meta.model in models
-        owners = [owner for source in objects if (owner := _fitting(action, source, mine)) is not None]
+        owners = [owner for source in objects if (owner := _fitting(action, source, mine, uses)) is not None]
         owners = [owner for owner in owners if mine or owner.object.animation_data.action == action]
         if owners and (action not in left or _is_assigned(action, objects)):
             grouped = meta.owner and meta.role == "ACTION"  # without slots, one of several actions
@@ -279,14 +279,14 @@ def _is_assigned(action: bpy.types.Action, objects: list[bpy.types.Object]) -> b
     return any(source.animation_data and source.animation_data.action == action for source in objects)
 
 
-def _fitting(action: bpy.types.Action, source: bpy.types.Object, mine: bool) -> Owner | None:
+def _fitting(action: bpy.types.Action, source: bpy.types.Object, mine: bool, uses: _Uses) -> Owner | None:
     """The object with this action, if it can play it."""
-    used = next((owner for owner in owners_of(source) if owner.action == action), None)
+    used = next((owner for owner in uses.of.get(action, ()) if owner.object == source), None)
     if used is not None and (mine or used == assigned_owner(source)):
         return used
     if not mine:
         return None
-    others = _taken(action, source)
+    others = uses.taken(action, source)
     slot = _slot(action, source)
     if slot is not None and slot not in others:
         return Owner(source, action, slot)
@@ -309,17 +309,35 @@ def owners_of(source: bpy.types.Object) -> list[Owner]:
     return found + [Owner(source, strip.action, compat.strip_slot(strip)) for strip in strips]
 
 
-def _taken(action: bpy.types.Action, source: bpy.types.Object) -> list[Any]:
-    """The slots of an action that are another object's: it has them, or they have its name, or the one it had before it was
-    renamed. Before slots, None is the slot."""
-    others = [other for other in bpy.data.objects if other != source]
-    found = [owner.slot for other in others for owner in owners_of(other) if owner.action == action]
-    if not compat.HAS_SLOTS:
-        return found or [None for other in others if not _is_for(action, source) and _is_for(action, other)]
-    same = [other for other in others if other.type == source.type]
-    used, own = {name for other in same for name in _used_slots(other)}, _used_slots(source)
-    names = (used - own) | ({other.name for other in same} - own - {source.name})
-    return found + [slot for slot in action.slots if slot.name_display in names]
+class _Uses:
+    """Which objects have which actions, of all there are: looked up once, since each action is tried on each object."""
+
+    def __init__(self) -> None:
+        self.of: dict[bpy.types.Action, list[Owner]] = {}
+        self.names: dict[str, set[str]] = {}  # of objects, by their type
+        self.slots: dict[str, set[str]] = {}  # that they have had
+        self.told: dict[bpy.types.Action, bool] = {}
+        for source in bpy.data.objects:
+            self.names.setdefault(source.type, set()).add(source.name)
+            self.slots.setdefault(source.type, set()).update(_used_slots(source))
+            for owner in owners_of(source):
+                self.of.setdefault(owner.action, []).append(owner)
+
+    def taken(self, action: bpy.types.Action, source: bpy.types.Object) -> list[Any]:
+        """The slots of an action that are another object's: it has them, or they have its name, or the one it had before it
+        was renamed. Before slots, None is the slot."""
+        found = [owner.slot for owner in self.of.get(action, ()) if owner.object != source]
+        if not compat.HAS_SLOTS:
+            return found or ([None] if not _is_for(action, source) and self._has_a_name_in(action) else [])
+        own = _used_slots(source)
+        names = (self.slots[source.type] - own) | (self.names[source.type] - own - {source.name})
+        return found + [slot for slot in action.slots if slot.name_display in names]
+
+    def _has_a_name_in(self, action: bpy.types.Action) -> bool:
+        """Has the action any object's name in its own?"""
+        if action not in self.told:
+            self.told[action] = any(_is_for(action, other) for other in bpy.data.objects)
+        return self.told[action]
 
 
 def _used_slots(source: bpy.types.Object) -> set[str]:

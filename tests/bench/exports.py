@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenes with animation into each format, beside Blender's own glTF exporter of the same scene: one made here, and real ones."""
+"""Scenes with animation into each format, beside Blender's own glTF exporter of the same: one made here, and real ones."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _rig(name: str, random: np.random.Generator) -> bpy.types.Object:
     made: list[bpy.types.EditBone] = []
     for number, head in enumerate(heads):
         bone = rig.data.edit_bones.new(f"bone {number}")
-        bone.head, bone.tail = head, head + (0, 0, 0.3)
+        bone.head, bone.tail = head, (head[0], head[1], head[2] + 0.3)
         bone.parent = made[(number - 1) // 2] if number else None
         made.append(bone)
     bpy.ops.object.mode_set(mode="OBJECT")
