@@ -15,7 +15,7 @@ import numpy as np
 
 from ...scene import maths
 from .. import compat
-from ..animations import BONE_PATH
+from ..renamed import BONE_PATH, bone_of
 from ..rest import POSE_FIELDS
 from .armatures import pose_matrices
 
@@ -155,7 +155,7 @@ def _field(path: str) -> tuple[str, str] | None:
     if match is None:
         return ("", path) if path in OBJECT_FIELDS else None
     field = path[match.end() + 1 :]
-    return (bpy.utils.unescape_identifier(match[1]), field) if field in POSE_FIELDS else None
+    return (bone_of(path), field) if field in POSE_FIELDS else None
 
 
 def _playing(source: bpy.types.Object) -> list[bpy.types.FCurve]:
