@@ -290,25 +290,35 @@ def strongest(skin_vertices: Ints, bones: Ints, weights: Floats, most: int) -> t
 
 def smooth_normals(positions: Floats, corners: Ints) -> Floats:
     """Vertex normals of triangles as engines make them: by position, so that seams of the UV map do not show."""
-    keys = np.ascontiguousarray(positions + np.float32(0)).view("V12")[:, 0]
-    _, place = np.unique(keys, return_inverse=True)
-    return _summed_normals(positions, corners, place.reshape(-1))
+    place = _places(positions)
+    return _summed_normals(positions, corners, place[corners], int(place.max(initial=-1)) + 1)[place]
 
 
-def index_normals(positions: Floats, corners: Ints) -> Floats:
-    """Vertex normals of triangles as Luanti makes them: faces are smooth where they share a vertex."""
-    return _summed_normals(positions, corners, np.arange(len(positions)))
+def parted_normals(positions: Floats, corners: Ints, parts: Ints, by_place: bool) -> Floats:
+    """Corner normals of triangles that are smooth only within each part: `parts` has a number for every corner.
+
+    `by_place`: as most engines make them, by position; else as Luanti does, where faces share a vertex.
+    """
+    place = _places(positions) if by_place else np.arange(len(positions))
+    _, group = np.unique(parts * np.int64(len(positions)) + place[corners], return_inverse=True)
+    group = group.reshape(-1)
+    return _summed_normals(positions, corners, group, int(group.max(initial=-1)) + 1)[group]
 
 
-def _summed_normals(positions: Floats, corners: Ints, place: Array) -> Floats:
-    """`place`: which vertices have their normal together."""
+def _places(positions: Floats) -> Array:
+    """The same number for vertices in the same place."""
+    _, place = np.unique(np.ascontiguousarray(positions + np.float32(0)).view("V12")[:, 0], return_inverse=True)
+    return place.reshape(-1)
+
+
+def _summed_normals(positions: Floats, corners: Ints, group: Array, count: int) -> Floats:
+    """The normals of groups of corners, `count` of them."""
     face = _triangle_normals(positions, corners)
-    total = np.zeros((int(place.max()) + 1 if len(place) else 0, 3))
+    total = np.zeros((count, 3))
     for axis in range(3):
-        total[:, axis] = np.bincount(place[corners], np.repeat(face[:, axis], 3), len(total))
+        total[:, axis] = np.bincount(group, np.repeat(face[:, axis], 3), count)
     length = np.linalg.norm(total, axis=1, keepdims=True)
-    total = np.where(length > 1e-12, total / np.where(length > 1e-12, length, 1), (0, 0, 1))
-    return total[place].astype(np.float32)
+    return np.where(length > 1e-12, total / np.where(length > 1e-12, length, 1), (0, 0, 1)).astype(np.float32)
 
 
 def _triangle_normals(positions: Floats, corners: Ints) -> Array:

@@ -13,6 +13,7 @@ from ....scene import Floats, Image, Material, Scene, TextureLayer
 from ....scene.sanitize import finite, number
 from .. import axes
 from ..document import FX_VERTEX_COLORS, TEXTURE_ALPHA, TEXTURE_MASKED, Brush, Document, Texture
+from ..engine import MAX_TEXTURES
 from ..shading import restyle
 
 
@@ -37,16 +38,20 @@ class Materials:
         self.scene = scene
         self.decode = decode
         self.found: dict[tuple[int, int, bool], int] = {}
+        self.surfaces: dict[tuple[int, int], Surface] = {}
         self.images: dict[tuple[bytes, int], int] = {}
         self.dangling: set[int] = set()
         self.missing: set[int] = set()
+        self.beyond = False  # have brushes more textures than the engine takes?
 
     def get(self, mesh_brush: int, brush: int, colors: bool) -> int:
         """The number of the material, or -1 where neither brush is one. `colors`: the mesh has vertex colours."""
         pair = (self.known(mesh_brush), self.known(brush))
         if pair == (-1, -1):
             return -1
-        surface = self.surface(*pair)
+        if pair not in self.surfaces:
+            self.surfaces[pair] = self.surface(*pair)
+        surface = self.surfaces[pair]
         key = (*pair, colors or not surface.fx & FX_VERTEX_COLORS)
         if key not in self.found:
             self.found[key] = len(self.scene.materials)
@@ -73,7 +78,8 @@ class Materials:
         return surface
 
     def slots(self, brush: Brush) -> dict[int, int]:
-        slots = {slot: int(number) for slot, number in enumerate(brush.texture_ids) if number != -1}
+        slots = {slot: int(number) for slot, number in enumerate(brush.texture_ids[:MAX_TEXTURES]) if number != -1}
+        self.beyond |= bool((brush.texture_ids[MAX_TEXTURES:] != -1).any())
         self.dangling |= {number for number in slots.values() if not 0 <= number < len(self.textures)}
         return {slot: number for slot, number in slots.items() if 0 <= number < len(self.textures)}
 
@@ -118,4 +124,6 @@ class Materials:
             found.append(f"{len(self.missing)} brushes that meshes ask for are not in the file; white was used.")
         if self.dangling:
             found.append(f"{len(self.dangling)} textures that brushes ask for are not in the file; they were left out.")
+        if self.beyond:
+            found.append(f"Brushes have more than {MAX_TEXTURES} textures, which the engine does not show; they were left out.")
         return found

@@ -31,57 +31,48 @@ class Meshes:
         """`mirrored`: whether the node is mirrored in the world."""
         vertices = _all_vertices(b3d.of_kind(chunk.chunks, b3d.Vertices))
         positions = np.array(finite(axes.vectors_to_scene(vertices.positions)), np.float32)
-        pieces = [self.triangles(triangles, len(positions), mirrored) for triangles in chunk.triangles]
-        corners = np.concatenate([np.zeros(0, np.int32), *pieces])
-        mesh = Mesh(name, positions, corners)
-        mesh.normals = self.normals(mesh, vertices, pieces)
+        ids, parts = self.triangles(chunk, len(positions), mirrored)
+        mesh = Mesh(name, positions, ids.reshape(-1))
+        mesh.normals = self.normals(mesh, vertices, parts)
         if vertices.tex_coord_set_size:
             mesh.uvs = [Layer(uv_name(i), _uvs(vertices.uvs(i))) for i in range(vertices.tex_coord_sets)]
         if vertices.colors is not None:
             mesh.colors = [Layer(COLOR_NAME, np.clip(finite(vertices.colors), 0, 1).astype(np.float32))]
-        self.set_materials(mesh, chunk, [len(piece) // 3 for piece in pieces])
+        self.set_materials(mesh, chunk, parts)
         return mesh
 
-    def triangles(self, chunk: b3d.Triangles, count: int, mirrored: bool) -> Ints:
-        """The corners of the triangles that can be drawn."""
-        ids = axes.winding(chunk.vertex_ids, mirrored).astype(np.int32)
-        if not len(ids):
-            return ids.reshape(-1)
-        if ids.min() < 0 or ids.max() >= count:
+    def triangles(self, chunk: b3d.Mesh, count: int, mirrored: bool) -> tuple[Ints, Ints]:
+        """The vertices of the triangles that can be drawn, and the surface of each. There may be thousands of surfaces."""
+        lists = [triangles.vertex_ids for triangles in chunk.triangles]
+        parts = np.repeat(np.arange(len(lists), dtype=np.int32), [len(ids) for ids in lists])
+        ids = axes.winding(np.concatenate([np.zeros((0, 3), np.int32), *lists]), mirrored)
+        if len(ids) and (ids.min() < 0 or ids.max() >= count):
             usable = ((ids >= 0) & (ids < count)).all(1)
             self.bad_triangles += int(np.count_nonzero(~usable))
-            ids = ids[usable]
-        return ids.reshape(-1)
+            ids, parts = ids[usable], parts[usable]
+        return ids.astype(np.int32), parts
 
-    def set_materials(self, mesh: Mesh, chunk: b3d.Mesh, counts: list[int]) -> None:
+    def set_materials(self, mesh: Mesh, chunk: b3d.Mesh, parts: Ints) -> None:
         """A slot for each material, or for each surface, in the order of the surfaces."""
         used = [self.materials.get(chunk.brush_id, triangles.brush_id, bool(mesh.colors)) for triangles in chunk.triangles]
         if not self.options.merge_surfaces:
-            mesh.materials = used
-            mesh.face_materials = np.repeat(np.arange(len(used), dtype=np.int32), counts)
+            mesh.materials, mesh.face_materials = used, parts
             return
         slots = {material: slot for slot, material in enumerate(dict.fromkeys(used))}
         if list(slots) in ([], [-1]):
             return
         mesh.materials = list(slots)
-        mesh.face_materials = np.repeat(np.array([slots[material] for material in used], np.int32), counts)
+        mesh.face_materials = np.array([slots[material] for material in used], np.int32)[parts]
 
-    def normals(self, mesh: Mesh, vertices: b3d.Vertices, pieces: list[Ints]) -> Layer:
+    def normals(self, mesh: Mesh, vertices: b3d.Vertices, parts: Ints) -> Layer:
         """The file's own, or those the engine makes: smooth within each surface."""
         if vertices.normals is not None and self.options.use_normals == "FILE":
             layer = Layer("normal", maths.normalized(finite(axes.vectors_to_scene(vertices.normals)), (0, 0, 1)))
             if surfaces.turned_normals(mesh.positions, mesh.corners, layer.data) > MOST_TURNED:
                 self.turned.append(mesh.name)
             return layer
-        smooth = surfaces.smooth_normals if self.options.missing_normals == "BLITZ3D" else surfaces.index_normals
-        normals = np.zeros((len(mesh.corners), 3), np.float32)
-        start = 0
-        for piece in pieces:
-            used, inverse = np.unique(piece, return_inverse=True)
-            local: Ints = inverse.reshape(-1).astype(np.int32)
-            normals[start : start + len(piece)] = smooth(mesh.positions[used], local)[local]
-            start += len(piece)
-        return Layer("normal", normals, "CORNER")
+        by_place = self.options.missing_normals == "BLITZ3D"
+        return Layer("normal", surfaces.parted_normals(mesh.positions, mesh.corners, np.repeat(parts, 3), by_place), "CORNER")
 
 
 def _all_vertices(chunks: list[b3d.Vertices]) -> b3d.Vertices:

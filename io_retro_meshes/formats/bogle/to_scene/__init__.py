@@ -12,12 +12,17 @@ import numpy as np
 from .... import scene as neutral
 from ....scene import Floats, Ints, Transform, sanitize
 from ...binary import decode
+from ...errors import FormatError
 from .. import tree
-from ..document import MOST_LIGHTS, Array, Document, Instance
+from ..document import MOST_LIGHTS, Array, Collection, Document, Geometry, Instance
 from ..drafts import Draft
 from ..options import ImportOptions
 from . import animation, lights, materials, meshes, rigs
 from .drafts import draft_to_scene
+
+# What objects may share: a skeleton is made again for each of them, and a mesh for each skeleton. A bone costs as much as
+# so many vertices; what is made may be so many times what the file has, and so much more.
+A_BONE, OVER, SPARE = 100, 16, 2_000_000
 
 
 def to_scene(document: Document | Draft, options: ImportOptions | None = None) -> neutral.Scene:
@@ -34,6 +39,10 @@ class Importer:
     made: neutral.Scene = field(default_factory=neutral.Scene)
     meshes: dict[tuple[int, int], int] = field(default_factory=dict)  # (geometry, armature's node) -> mesh
     animated: dict[int, list[tuple[int, Ints]]] = field(default_factory=dict)  # collection -> nodes, places of its bones
+    collections: dict[int, int] = field(default_factory=dict)  # armature's node -> collection
+    known: set[int] = field(default_factory=set)  # geometries that a mesh was made of
+    placed: list[tuple[neutral.Node, Floats]] = field(default_factory=list)  # and the matrix of each
+    left: int = 0  # of what objects may share
 
     def scene(self) -> neutral.Scene:
         document, scene = self.document, self.made
@@ -50,9 +59,14 @@ class Importer:
         ]
         if len(document.lights) > MOST_LIGHTS:
             scene.warnings.append(f"{len(document.lights)} lights; the engine takes {MOST_LIGHTS}.")
+        sizes = [*map(_size_of_rig, document.collections), *map(_size_of_mesh, document.geometries)]
+        self.left = OVER * sum(sizes) + SPARE
         node_of: dict[int, int] = {tree.ROOT: -1}
         for number in found.order:
             node_of[number] = self.instance(number, document.instances[number], node_of[found.parents[number]])
+        transforms = Transform.from_matrices(self.matrices())
+        for (node, _), transform in zip(self.placed, transforms, strict=True):
+            node.transform = transform
         self.one_main_camera()
         animation.add_clips(scene, document.collections, self.animated, self.options.fps)
         ambient = sanitize.finite(document.ambient.astype(np.float32))
@@ -72,7 +86,8 @@ class Importer:
         name = name or f"{kind}.{number:03}"
         matrix = self.matrix(values["matrix"], name)
         rig = self.armature(animation, parent, matrix) if animation >= 0 else -1
-        node = neutral.Node(name, parent, transform=Transform.from_matrix(matrix))
+        node = neutral.Node(name, parent)
+        self.placed.append((node, matrix))
         index = len(scene.nodes)
         scene.nodes.append(node)
         if shape >= 0:
@@ -121,38 +136,44 @@ class Importer:
         matrix[3] = (0, 0, 0, 1)
         return matrix
 
+    def matrices(self) -> Floats:
+        return np.stack([matrix for _, matrix in self.placed]) if self.placed else np.zeros((0, 4, 4), np.float32)
+
     def mesh(self, index: int, rig: int, material: int) -> int:
         """One mesh for all the objects that share a geometry; skins on different armatures cannot be shared."""
         if (index, rig) not in self.meshes:
             source = self.document.geometries[index]
             name = decode(source.name) or f"Geometry.{index + 1:03}"
-            mesh = meshes.to_mesh(source, name, self.made.warnings if not self.known(index) else [])
+            mesh = meshes.to_mesh(source, name, self.made.warnings if index not in self.known else [])
+            self.known.add(index)
+            self.spend(_size_of_mesh(source))
             mesh.materials = [material]
             armature = self.made.nodes[rig].armature if rig >= 0 else None
             if armature is not None:
-                _, place = self.animated[self.collection_of(rig)][-1]
+                _, place = self.animated[self.collections[rig]][-1]
                 vertices, bones, weights = meshes.skin_rows(source, len(place), name, self.made.warnings)
                 mesh.skin = neutral.Skin(rig, vertices, place[bones], weights)
             self.meshes[index, rig] = len(self.made.meshes)
             self.made.meshes.append(mesh)
         return self.meshes[index, rig]
 
-    def known(self, index: int) -> bool:
-        """Was this geometry made before, for another armature?"""
-        return any(shape == index for shape, _ in self.meshes)
-
-    def collection_of(self, rig: int) -> int:
-        return next(number for number, rigs in self.animated.items() if any(node == rig for node, _ in rigs))
+    def spend(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise FormatError("its objects use the same skeletons and meshes so often that there would be too many of them")
 
     def armature(self, index: int, parent: int, matrix: Floats) -> int:
         """An armature beside the object that it moves."""
         collection = self.document.collections[index]
         name = decode(collection.name) or f"Armature.{index + 1:03}"
+        self.spend(_size_of_rig(collection))
         armature, place = rigs.to_armature(collection, index, name, self.made.warnings)
-        transform = Transform.from_matrix(matrix @ self.matrix(collection.matrix, name))
-        self.animated.setdefault(index, []).append((len(self.made.nodes), place))
-        self.made.nodes.append(neutral.Node(name, parent, transform=transform, armature=armature))
-        return len(self.made.nodes) - 1
+        node = len(self.made.nodes)
+        self.collections[node] = index
+        self.animated.setdefault(index, []).append((node, place))
+        self.made.nodes.append(neutral.Node(name, parent, armature=armature))
+        self.placed.append((self.made.nodes[node], matrix @ self.matrix(collection.matrix, name)))
+        return node
 
     def one_main_camera(self) -> None:
         """The engine looks through the last main camera in the tree."""
@@ -163,3 +184,11 @@ class Importer:
             )
             for index in used[:-1]:
                 self.made.cameras[index].main = index == used[-1]
+
+
+def _size_of_mesh(geometry: Geometry) -> int:
+    return len(geometry.vertices) + len(geometry.indices)
+
+
+def _size_of_rig(collection: Collection) -> int:
+    return len(collection.bones) * (A_BONE + len(collection.animations))
