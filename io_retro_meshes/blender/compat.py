@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import bpy
 
@@ -109,7 +109,9 @@ def action_curves(action: bpy.types.Action) -> Iterator[tuple[Any, list[bpy.type
 HAS_FREE_NORMALS = bpy.app.version >= (4, 5, 0)
 
 
-def set_free_normals(mesh: bpy.types.Mesh, normals: np.ndarray, domain: str, deformed: bool) -> bool:
+def set_free_normals(
+    mesh: bpy.types.Mesh, normals: np.ndarray, domain: Literal["POINT", "CORNER", "FACE"], deformed: bool
+) -> bool:
     """Custom normals as they are, a row for each vertex (POINT) or corner (CORNER). False where that cannot be."""
     if not HAS_FREE_NORMALS or deformed:
         return False

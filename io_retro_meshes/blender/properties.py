@@ -76,8 +76,8 @@ def make_property(option: Option, **access: Any) -> Any:
 def _settings_properties(option: Option) -> dict[str, Any]:
     """What a property group gets for a setting: a property, and for an enumeration of numbers the number as another."""
     if option.bit_of:
-        words = {"name": option.label, "description": option.description, "translation_context": CONTEXT}
-        return {option.name: BoolProperty(**words, **_bit(option.bit_of, option.bit), options={"SKIP_SAVE"})}
+        words: dict[str, Any] = {"name": option.label, "description": option.description, "translation_context": CONTEXT}
+        return {option.name: BoolProperty(**words | _bit(option.bit_of, option.bit), options={"SKIP_SAVE"})}
     if option.numbers:
         return {option.name: _named(option), f"{option.name}_number": _number(option)}
     if option.kind == "ENUM":

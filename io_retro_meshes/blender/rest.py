@@ -77,7 +77,8 @@ def _plain(value: Any) -> Any:
 
 def set_rest(source: bpy.types.Object, bone: str, field: str) -> None:
     """Puts a field where the file has it when nothing moves it. Objects that no import has made stay where they are."""
-    target, rest = source, source.retro_meshes.place
+    target: bpy.types.Object | bpy.types.PoseBone = source
+    rest = source.retro_meshes.place
     if bone:
         if source.pose is None or bone not in source.pose.bones:
             return

@@ -39,6 +39,7 @@ class Shelf:
 
     model: Path
     subfolder: str = ""  # of the model's folder, where the engine looks for them
+    folder: Path = field(init=False)
     _taken: dict[str, tuple[str, bytes]] = field(default_factory=dict, init=False)  # by key: the name, what it holds
     _waiting: dict[str, bytes] = field(default_factory=dict, init=False)
 

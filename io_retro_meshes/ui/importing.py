@@ -88,6 +88,9 @@ class ImportFiles(bpy.types.Operator):
     bl_label = "Import Files"
     bl_options = {"INTERNAL", "UNDO"}
 
+    run: Run
+    timer: bpy.types.Timer
+
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if not _waiting:
             return {"CANCELLED"}

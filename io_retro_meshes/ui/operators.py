@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import bpy
 from bpy.props import CollectionProperty, StringProperty
@@ -33,7 +33,13 @@ def chosen_path(*parts: str) -> Path:
     return Path(bpy.path.abspath(os.path.join(*parts)))
 
 
-class Dialog:
+# Each operator of a format is made of one of the bases below and of Blender's class, which to the types they are already.
+Operator: Any = object
+if TYPE_CHECKING:
+    Operator = bpy.types.Operator
+
+
+class Dialog(Operator):
     """The options as panels that can be folded away. An option that switches its panel stands in the header."""
 
     format: ClassVar[Any]  # None: the files say it

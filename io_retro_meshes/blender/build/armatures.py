@@ -26,7 +26,7 @@ from mathutils import Vector
 from ... import scene as neutral
 from ...scene import animation, maths, surfaces
 from .. import compat, properties
-from .helpers import Plan
+from .helpers import Plan, set_pose
 from .helpers import needed as helpers_needed
 
 # A bone is at least this long, as a part of the armature's size: it must be grabbed, and 4.x deletes those of no length.
@@ -41,7 +41,7 @@ class BoneStyle:
 
     direction: str = "CHILDREN"  # or FILE: the file's own axes
     length: float = 0.0  # 0: to the child
-    shape: str = "STICK"
+    shape: str = "STICK"  # of Blender's ways to draw bones
 
 
 @dataclass
@@ -73,7 +73,7 @@ class BuiltArmature:
 def new_armature(collection: bpy.types.Collection, node: neutral.Node, style: BoneStyle) -> bpy.types.Object:
     """An armature without bones yet."""
     data = bpy.data.armatures.new(compat.short_name(node.armature.name, "Armature"))
-    data.display_type = style.shape
+    data.display_type = style.shape  # type: ignore[assignment]
     target = bpy.data.objects.new(compat.short_name(node.name, "Armature"), data)
     target.show_in_front = True
     collection.objects.link(target)
@@ -85,7 +85,7 @@ def build_armatures(
 ) -> dict[int, BuiltArmature]:
     """Gives the armatures of these nodes their bones: all at once, since Blender looks at the whole scene each time."""
     binds = {
-        index: np.array([_sound_bind(bone.bind) for bone in scene.nodes[index].armature.bones], np.float64).reshape(-1, 4, 4)
+        index: np.array([_usable_bind(bone.bind) for bone in scene.nodes[index].armature.bones], np.float64).reshape(-1, 4, 4)
         for index in objects
     }
     plans = {index: _planned(scene, index, binds[index], style) for index in objects}
@@ -116,7 +116,7 @@ def _planned(scene: neutral.Scene, index: int, binds: np.ndarray, style: BoneSty
 
 
 def _built_bones(
-    data: bpy.types.Armature, armature: neutral.Armature, binds: np.ndarray, names: list[str], plan: Plan | None
+    target: bpy.types.Object, armature: neutral.Armature, binds: np.ndarray, names: list[str], plan: Plan | None
 ) -> list[BuiltBone]:
     built: list[BuiltBone] = []
     rests = np.array([data.bones[name].matrix_local for name in names], np.float64).reshape(-1, 4, 4)
@@ -163,9 +163,9 @@ def _sound_bind(bind: np.ndarray) -> np.ndarray:
     """A bind matrix that can be inverted: a bone squashed to nothing gets its volume back."""
     if np.isfinite(bind).all() and abs(np.linalg.det(bind[:3, :3].astype(np.float64))) > 1e-18:
         return bind
-    sound = np.eye(4)
-    sound[:3, 3] = np.nan_to_num(bind[:3, 3])
-    return sound
+    plain = np.eye(4)
+    plain[:3, 3] = np.nan_to_num(bind[:3, 3])
+    return plain
 
 
 # --------------------------------------------------------------------------------------------------------- rest layout
@@ -288,7 +288,7 @@ def _axes(rotation: np.ndarray, along: np.ndarray, snap: bool) -> np.ndarray:
     best = candidates[np.argmax(candidates[:, :, 1] @ along + 1e-4 * np.trace(candidates, axis1=1, axis2=2))]
     if snap:
         return best
-    turn = Vector(best[:, 1]).rotation_difference(Vector(along)).to_matrix()
+    turn = Vector(best[:, 1].tolist()).rotation_difference(Vector(along.tolist())).to_matrix()
     return np.array(turn) @ best
 
 
@@ -313,18 +313,19 @@ def _editing(context: bpy.types.Context, targets: list[bpy.types.Object]) -> Ite
 def _make_edit_bones(
     target: bpy.types.Object, armature: neutral.Armature, layout: list[Layout], plan: Plan | None
 ) -> list[str]:
+    data: Any = target.data
     made: list[bpy.types.EditBone] = []
     for bone, place in zip(armature.bones, layout, strict=True):
-        edit = target.data.edit_bones.new(compat.short_name(bone.name, "Bone"))
-        edit.head = place.head
-        edit.tail = place.head + place.axes[:, 1] * place.length
-        edit.align_roll(Vector(place.axes[:, 2]))
+        edit = data.edit_bones.new(compat.short_name(bone.name, "Bone"))
+        edit.head = place.head.tolist()
+        edit.tail = (place.head + place.axes[:, 1] * place.length).tolist()
+        edit.align_roll(Vector(place.axes[:, 2].tolist()))
         edit.parent = made[bone.parent] if bone.parent >= 0 else None
         made.append(edit)
         if plan is not None:
-            plan.add_above(target.data, len(made) - 1, edit)
+            plan.add_above(data, len(made) - 1, edit)
     for number, edit in enumerate(made if plan is not None else ()):
-        plan.add_below(target.data, number, edit)
+        plan.add_below(data, number, edit)
     return [edit.name for edit in made]
 
 

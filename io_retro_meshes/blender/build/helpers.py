@@ -12,7 +12,7 @@ that never move:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -85,8 +85,8 @@ class Plan:
         if number in self.below:
             made = _copied(data, edit, f"{edit.name} shape")
             axes = _halves(self.binds[number][:3, :3])[0]
-            made.tail = made.head + Vector(axes[:, 1] * edit.length)
-            made.align_roll(Vector(axes[:, 2]))
+            made.tail = made.head + Vector((axes[:, 1] * edit.length).tolist())
+            made.align_roll(Vector(axes[:, 2].tolist()))
             made.parent = edit
             self.below[number] = made.name
 
@@ -103,7 +103,8 @@ class Plan:
         return found
 
     def finish(self, built: BuiltArmature) -> None:
-        data, rests = built.object.data, {}
+        data: Any = built.object.data
+        rests = {}
         for bone in built.bones:
             rests[bone.name] = np.array(data.bones[bone.name].matrix_local, np.float64)
         for number, name in self.above.items():
@@ -134,11 +135,16 @@ def _copied(data: bpy.types.Armature, edit: bpy.types.EditBone, name: str) -> bp
 def _hold(owner: bpy.types.Object, name: str, matrix: np.ndarray) -> None:
     """Poses a helper for good; `matrix` is where it is in the armature while its parent is at rest."""
     pose = owner.pose.bones[name]
-    location, rotation, scale = maths.decompose(np.linalg.inv(np.array(pose.bone.matrix_local, np.float64)) @ matrix)
-    pose.location, pose.rotation_quaternion, pose.scale = location, rotation, scale
-    pose.bone.retro_meshes.pose = np.concatenate([location, rotation, scale])
+    set_pose(pose, np.linalg.inv(np.array(pose.bone.matrix_local, np.float64)) @ matrix)
     pose.lock_location = pose.lock_rotation = pose.lock_scale = (True, True, True)
     pose.lock_rotation_w = True
+
+
+def set_pose(pose: bpy.types.PoseBone, basis: np.ndarray) -> None:
+    """Poses a bone, and says that this is where it is when nothing moves it."""
+    location, rotation, scale = (part.tolist() for part in maths.decompose(basis))
+    pose.location, pose.rotation_quaternion, pose.scale = location, rotation, scale
+    pose.bone.retro_meshes.pose = [*location, *rotation, *scale]
 
 
 def _hide(data: bpy.types.Armature, names: list[str]) -> None:

@@ -14,7 +14,7 @@ from ...pictures import masks, sizes
 from ...pictures.search import UNLOADABLE, Finder, base_name, missing_warning
 from ...scene import Scene
 from .. import compat
-from ..pixels import image_pixels
+from ..pixels import image_pixels, set_color_space
 
 # Uses whose values are not colours.
 DATA_USES = {"NORMAL", "ROUGHNESS", "METALLIC", "OCCLUSION"}
@@ -157,7 +157,7 @@ def _mark_data(scene: Scene, images: Sequence[bpy.types.Image | None], fresh: se
     for index, found in uses.items():
         image = images[index] if 0 <= index < len(images) else None
         if image is not None and image in fresh and found <= DATA_USES:
-            image.colorspace_settings.name = "Non-Color"
+            set_color_space(image, "Non-Color")
 
 
 def _warnings(missing: list[str], unreadable: list[str], folders: Sequence[Path]) -> list[str]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import bpy
 import numpy as np
@@ -12,6 +12,8 @@ import numpy as np
 from ... import scene as neutral
 from ...scene import maths
 from .. import compat, properties
+
+Kind = Literal["BOOLEAN", "INT", "FLOAT", "FLOAT2", "FLOAT_VECTOR", "FLOAT_COLOR", "BYTE_COLOR"]  # of an attribute
 
 
 def build_mesh(mesh: neutral.Mesh, materials: list[bpy.types.Material]) -> tuple[bpy.types.Mesh, neutral.Skin | None]:
@@ -125,7 +127,7 @@ def _set_uvs(data: bpy.types.Mesh, mesh: neutral.Mesh) -> None:
 def _set_colors(data: bpy.types.Mesh, mesh: neutral.Mesh) -> None:
     for layer in mesh.colors:
         as_bytes = layer.data.dtype == np.uint8
-        kind = "BYTE_COLOR" if as_bytes else "FLOAT_COLOR"
+        kind: Kind = "BYTE_COLOR" if as_bytes else "FLOAT_COLOR"
         name = data.color_attributes.new(compat.short_name(layer.name, "Color"), kind, layer.domain).name
         if as_bytes:
             data.color_attributes[name].data.foreach_set("color_srgb", _flat(layer.data.astype(np.float32) / 255, np.float32))
@@ -138,14 +140,15 @@ def _set_colors(data: bpy.types.Mesh, mesh: neutral.Mesh) -> None:
 
 
 def _set_attribute(data: bpy.types.Mesh, layer: neutral.Layer) -> None:
-    kind, field, dtype = {
+    kinds: dict[tuple[str, int], tuple[Kind, str, type]] = {
         ("b", 1): ("BOOLEAN", "value", np.bool_),
         ("i", 1): ("INT", "value", np.int32),
         ("u", 1): ("INT", "value", np.int32),
         ("f", 1): ("FLOAT", "value", np.float32),
         ("f", 2): ("FLOAT2", "vector", np.float32),
         ("f", 3): ("FLOAT_VECTOR", "vector", np.float32),
-    }[(layer.data.dtype.kind, 1 if layer.data.ndim == 1 else layer.data.shape[1])]
+    }
+    kind, field, dtype = kinds[layer.data.dtype.kind, 1 if layer.data.ndim == 1 else layer.data.shape[1]]
     attribute = data.attributes.new(compat.short_name(layer.name, "attribute"), kind, layer.domain)
     attribute.data.foreach_set(field, _flat(layer.data, dtype))
 

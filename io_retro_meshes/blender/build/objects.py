@@ -109,10 +109,11 @@ class ObjectBuilder:
             made.parent = self._helper(node)
         made.matrix_parent_inverse = Matrix(before.tolist())
         transform = node.transform
-        made.location, made.scale = transform.location, transform.scale
+        location, rotation, scale = (part.tolist() for part in (transform.location, transform.rotation, transform.scale))
+        made.location, made.scale = location, scale
         made.rotation_mode = "QUATERNION"
-        made.rotation_quaternion = transform.rotation
-        made.retro_meshes.place = np.concatenate([transform.location, transform.rotation, transform.scale])
+        made.rotation_quaternion = rotation
+        made.retro_meshes.place = [*location, *rotation, *scale]
         if not animated:
             made.rotation_mode = "XYZ"  # what people edit by hand; Blender carries the rotation over
             made.rotation_euler = made.rotation_quaternion.to_euler()
@@ -152,7 +153,7 @@ def _camera(camera: neutral.Camera) -> bpy.types.Camera:
 
 def _light(light: neutral.Light) -> bpy.types.Light:
     data = bpy.data.lights.new(compat.short_name(light.name, "Light"), light.kind)
-    data.color, data.energy = light.color[:3], light.energy
+    data.color, data.energy = light.color[:3].tolist(), light.energy
     if light.kind == "SPOT":
         data.spot_size = light.spot_angle
     if light.cutoff_distance is not None:

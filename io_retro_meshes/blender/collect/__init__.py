@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Iterator
+from typing import Literal
 
 import bpy
 
@@ -83,7 +84,7 @@ def _out_of_edit_mode(context: bpy.types.Context) -> Iterator[None]:
         layer.objects.active = active
 
 
-def _set_mode(mode: str) -> None:
+def _set_mode(mode: Literal["OBJECT", "EDIT"]) -> None:
     """With a step to undo: going back past a change of mode that Blender does not know of gives wrong meshes."""
     bpy.ops.object.mode_set(mode=mode)
     bpy.ops.ed.undo_push(message=f"{mode.title()} Mode for an Export")

@@ -11,10 +11,10 @@ from ...scene import maths
 from .. import properties
 
 
-def bone_order(data: bpy.types.Armature, deforming: bool = False) -> list[bpy.types.Bone]:
+def bone_order(rig: bpy.types.Object, deforming: bool = False) -> list[bpy.types.Bone]:
     """All bones, or those that move vertices, parents first, without the helpers of an import."""
     ordered: list[bpy.types.Bone] = []
-    waiting = [bone for bone in reversed(data.bones) if bone.parent is None]
+    waiting = [bone for bone in reversed(rig.data.bones) if bone.parent is None]
     while waiting:
         bone = waiting.pop()
         if not bone.retro_meshes.helper:
@@ -36,10 +36,10 @@ def shape_helper(bone: bpy.types.Bone) -> bpy.types.Bone | None:
     return next((each for each in bone.children if each.retro_meshes.helper and not each.children), None)
 
 
-def bone_numbers(data: bpy.types.Armature, deforming: bool = False) -> dict[str, int]:
+def bone_numbers(rig: bpy.types.Object, deforming: bool = False) -> dict[str, int]:
     """The file's bone for each name of Blender's, helpers included: of vertex groups, and of what hangs on bones."""
     found = {}
-    for number, bone in enumerate(bone_order(data, deforming)):
+    for number, bone in enumerate(bone_order(rig, deforming)):
         found[bone.name] = number
         if (helper := shape_helper(bone)) is not None:
             found[helper.name] = number
@@ -64,7 +64,7 @@ def pose_matrices(evaluated: bpy.types.Object) -> np.ndarray:
 
 
 def collect_armature(source: bpy.types.Object, evaluated: bpy.types.Object, deforming: bool = False) -> neutral.Armature:
-    bones = bone_order(source.data, deforming)
+    bones = bone_order(source, deforming)
     index = {bone.name: number for number, bone in enumerate(bones)}
     axes = file_axes(bones)
     rest = np.array([bone.matrix_local for bone in bones], np.float64).reshape(-1, 4, 4)

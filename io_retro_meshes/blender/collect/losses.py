@@ -78,6 +78,7 @@ class Losses:
                 found = causes(source, collector.rigs.get(source))
                 if found:
                     self.causes[index] = found
+        self.wanted: set[int] = set()  # numbers of the frames to look at
         self.seen: dict[int, list[tuple[int, np.ndarray]]] = {}
 
     def start(self, frames: np.ndarray) -> None:

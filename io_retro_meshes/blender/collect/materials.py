@@ -28,7 +28,7 @@ def read_material(
     made.roughness, made.metallic, made.specular = material.roughness, material.metallic, material.specular_intensity
     output = active_output(material.node_tree) if compat.has_nodes(material) else None
     if output is None:
-        made.color = display(material.diffuse_color)
+        made.color = display(material.diffuse_color[:])
         made.blend = "ALPHA" if compat.is_blended(material) or made.color[3] < 1 else "OPAQUE"
         return made, []
     if (node := uber.uber_node(output)) is not None:

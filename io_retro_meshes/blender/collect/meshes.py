@@ -41,10 +41,10 @@ def collect_mesh(data: bpy.types.Mesh | None, quads: bool) -> neutral.Mesh:
     if len(data.loops):
         data.attributes[".corner_vert"].data.foreach_get("value", all_corners)
     mesh.corners = all_corners[corners]
-    materials = data.attributes.get("material_index")
+    materials: bpy.types.Attribute | None = data.attributes.get("material_index")
     if materials is not None and materials.domain == "FACE":
         mesh.face_materials = _get(materials.data, "value", len(data.polygons), 1, np.int32)[faces]
-    sharp = data.attributes.get("sharp_face")
+    sharp: bpy.types.Attribute | None = data.attributes.get("sharp_face")
     if sharp is not None and sharp.domain == "FACE":
         mesh.smooth = ~_get(sharp.data, "value", len(data.polygons), 1, np.bool_)[faces]
     mesh.normals = _normals(data, all_corners, corners)

@@ -42,6 +42,8 @@ class ObjectCollector:
         self.materials: dict[bpy.types.Material, int] = {}  # those that are used, with their numbers
         self.pictures: list[bpy.types.Image] = []  # by image of the scene
         self.shared: dict[Any, int] = {}
+        self.paused: list[bpy.types.Modifier] = []  # while meshes are collected as they were bound
+        self.rigs: dict[bpy.types.Object, bpy.types.Object] = {}  # the armature of each rigged mesh
         self._bone_places: dict[bpy.types.Object, dict[str, int]] = {}
 
     def choose(self) -> None:
@@ -89,7 +91,7 @@ class ObjectCollector:
         layer = self.context.view_layer
         pool = list(layer.objects)
         if self.options.collection:
-            collection = bpy.data.collections.get(self.options.collection)
+            collection: bpy.types.Collection | None = bpy.data.collections.get(self.options.collection)
             if collection is None:
                 raise FormatError(f'there is no collection "{self.options.collection}"')
             pool = list(collection.all_objects)
@@ -171,7 +173,7 @@ class ObjectCollector:
 
     def bone_places(self, rig: bpy.types.Object) -> dict[str, int]:
         if rig not in self._bone_places:
-            self._bone_places[rig] = bone_numbers(rig.data, self.options.deform_bones)
+            self._bone_places[rig] = bone_numbers(rig, self.options.deform_bones)
         return self._bone_places[rig]
 
     def holder(self, index: int) -> int:
@@ -184,7 +186,7 @@ class ObjectCollector:
         shown = [source.evaluated_get(depsgraph) for source in self.objects]
         worlds = maths.bounded(np.array([source.matrix_world for source in shown], np.float32).reshape(-1, 4, 4))
         above = np.tile(np.eye(4, dtype=np.float32), (len(shown), 1, 1))
-        rests: dict[int, np.ndarray] = {}
+        rests: dict[int, list[neutral.Floats]] = {}
         for index, (source, node) in enumerate(zip(self.objects, self.scene.nodes, strict=True)):
             node.parent, node.parent_bone = self._parent(source)
             if source.type == "ARMATURE":
@@ -214,7 +216,7 @@ class ObjectCollector:
         elif source.type == "LIGHT":
             if source.data not in self.shared:
                 self.shared[source.data] = len(self.scene.lights)
-                self.scene.lights.append(_light(source.data))
+                self.scene.lights.append(_light(source))
             node.light = self.shared[source.data]
 
     # -------------------------------------------------------------------------------------------------------- meshes
@@ -386,7 +388,8 @@ def _camera(source: bpy.types.Object, scene: bpy.types.Scene) -> neutral.Camera:
     )
 
 
-def _light(data: bpy.types.Light) -> neutral.Light:
+def _light(source: bpy.types.Object) -> neutral.Light:
+    data = source.data
     kind = data.type if data.type in ("SUN", "SPOT") else "POINT"
     found = neutral.Light(data.name, kind, neutral.floats(*data.color), data.energy, settings=properties.collect(data))
     if data.type == "SPOT":

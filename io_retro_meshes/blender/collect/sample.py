@@ -68,7 +68,7 @@ class Sampler:
 
     def _bones(self) -> dict[int, list[bpy.types.Bone]]:
         deforming = self.collector.options.deform_bones
-        return {index: bone_order(self.collector.objects[index].data, deforming) for index in self.nodes if self._is_rig(index)}
+        return {index: bone_order(self.collector.objects[index], deforming) for index in self.nodes if self._is_rig(index)}
 
     def _is_rig(self, index: int) -> bool:
         return self.scene.nodes[index].armature is not None

@@ -20,7 +20,7 @@ class Rig:
     node: int
     bones: dict[str, int]
     from_mesh: np.ndarray
-    modifiers: list[bpy.types.ArmatureModifier]  # that are on, in their order
+    modifiers: list[bpy.types.Modifier]  # those for this armature that are on, in their order
 
 
 @dataclass
@@ -82,7 +82,7 @@ def _kept(rows: Rows, chosen: np.ndarray) -> Rows:
     return rows[0][chosen], rows[1][chosen], rows[2][chosen]
 
 
-def _rows(modifier: bpy.types.ArmatureModifier | None, groups: Groups, data: bpy.types.Mesh, rig: Rig) -> Rows:
+def _rows(modifier: bpy.types.Modifier | None, groups: Groups, data: bpy.types.Mesh, rig: Rig) -> Rows:
     """Vertices, bones and weights as one modifier has them; None: the armature is the parent that deforms."""
     deforming = {bone.name: bone for bone in rig.source.data.bones if bone.use_deform and bone.name in rig.bones}
     rows: Rows = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))

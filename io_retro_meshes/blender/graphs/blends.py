@@ -34,7 +34,7 @@ def laid_over(tree: Tree, blend: str, below: Value, texture: bpy.types.Node, swa
 def blend_group(blend: str) -> bpy.types.NodeTree:
     """The node group for a way of blending, made when it is first needed."""
     name = BLEND_GROUPS[blend]
-    found = bpy.data.node_groups.get(name)
+    found: bpy.types.NodeTree | None = bpy.data.node_groups.get(name)
     if found is not None and found.bl_idname == "ShaderNodeTree":
         return found
     group = bpy.data.node_groups.new(name, "ShaderNodeTree")

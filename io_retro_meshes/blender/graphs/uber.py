@@ -11,6 +11,7 @@ import bpy
 
 from ...scene import Material, TextureLayer
 from ...scene.uber import GROUP, ID, ON, SOCKETS, USES, describe
+from ..pixels import set_color_space
 from .images import Images, ImageTable
 from .links import Input
 from .nodes import Tree, Value
@@ -38,7 +39,7 @@ def make(tree: Tree, material: Material, images: Images) -> None:
         tree.put(node.inputs[f"Texture {name}"], picture.outputs["Color"])
         tree.put(node.inputs[f"Texture {name} Alpha"], picture.outputs["Alpha"])
         if image is not None and image.users == 1:
-            image.colorspace_settings.name = "Non-Color" if name in PLAIN else "sRGB"
+            set_color_space(image, "Non-Color" if name in PLAIN else "sRGB")
         if name == "Diffuse":
             tree.tree.nodes.active = picture  # what the solid view shows
     tree.add("ShaderNodeOutputMaterial", {"Surface": node.outputs[0]})
@@ -83,7 +84,7 @@ def is_uber(tree: bpy.types.NodeTree | None) -> bool:
 
 def uber_group() -> bpy.types.NodeTree:
     """The group of this .blend file, made when it is first needed."""
-    found = bpy.data.node_groups.get(GROUP)
+    found: bpy.types.NodeTree | None = bpy.data.node_groups.get(GROUP)
     if is_uber(found):
         return found
     group = bpy.data.node_groups.new(GROUP, "ShaderNodeTree")

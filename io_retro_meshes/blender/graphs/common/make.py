@@ -124,7 +124,12 @@ def _alpha(
                 factors.append(node.outputs["Alpha"])
     if material.stipple:
         window = tree.add("ShaderNodeTexCoord").outputs["Window"]
-        board = {"Vector": window, "Color1": (1, 1, 1, 1), "Color2": (0, 0, 0, 1), "Scale": STIPPLE_CELLS}
+        board: dict[int | str, Value | None] = {
+            "Vector": window,
+            "Color1": (1, 1, 1, 1),
+            "Color2": (0, 0, 0, 1),
+            "Scale": STIPPLE_CELLS,
+        }
         factors.append(tree.add("ShaderNodeTexChecker", board, label=STIPPLE).outputs["Fac"])
     if material.wireframe:
         factors.append(tree.add("ShaderNodeWireframe", {0: 1.0}, use_pixel_size=True).outputs[0])

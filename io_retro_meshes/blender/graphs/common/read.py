@@ -42,7 +42,7 @@ def read(
         made.color[3] = surface.unused_alpha
     nodes = _take_layers(made, material.node_tree, surface, images, uv_names)
     made.flat = made.flat or FLAT in material.node_tree.nodes
-    left = material.node_tree.nodes.get(LACKS_COLORS)
+    left: bpy.types.Node | None = material.node_tree.nodes.get(LACKS_COLORS)
     made.lacks_colors = left is not None and not any(output.is_linked for output in left.outputs)
     return nodes
 
