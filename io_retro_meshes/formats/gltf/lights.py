@@ -54,7 +54,7 @@ def _factor(kind: str) -> float:
 
 
 def light_to_file(light: Light) -> Json:
-    color = np.clip(np.nan_to_num(light.color[:3].astype(np.float64)), 0, None)
+    color = np.clip(light.color[:3].astype(np.float64), 0, None)
     strength = max(float(color.max()), 1.0)  # a colour is at most 1; what is more is power
     made: Json = {
         "name": light.name,

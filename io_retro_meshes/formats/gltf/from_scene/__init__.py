@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
 from pathlib import PurePath
 from urllib.parse import quote
 
 import numpy as np
 
 from ....scene import Mesh, Scene
+from ....scene.sanitize import sanitize
 from .. import extras, lights
 from ..document import BIN_CHUNK, LIGHTS, VISIBILITY, Chunk, Document, Json
 from ..options import ExportOptions
@@ -30,7 +30,7 @@ def from_scene(scene: Scene, options: ExportOptions | None = None) -> Document:
 
 class Exporter:
     def __init__(self, scene: Scene, options: ExportOptions) -> None:
-        self.scene = replace(scene, warnings=list(scene.warnings))
+        self.scene = sanitize(scene)
         self.options = options
         self.binary = PurePath(options.name).suffix.lower() != ".gltf"
         pictures = options.pictures

@@ -142,8 +142,6 @@ def _is_whole(clip: Clip, timeline: Clip | None) -> bool:
 
 
 def in_file(name: str, values: Array) -> Array:
-    if not np.isfinite(values).all():
-        values = np.nan_to_num(values, posinf=0, neginf=0)
     if name == "rotation":
         values = axes.rotations_to_file(maths.normalized(values.astype(np.float64), (1, 0, 0, 0)))
     elif name == "scale":

@@ -147,7 +147,7 @@ class Materials:
         assert material is not None
         color = material.color if surface.look is None else surface.look.factor(material)
         red, green, blue = _linear(color[:3])
-        alpha = float(np.clip(np.nan_to_num(color[3]), 0, 1))
+        alpha = float(np.clip(color[3], 0, 1))
         pbr: Json = {
             "baseColorFactor": [red, green, blue, alpha],
             "metallicFactor": _unit(material.metallic),
@@ -158,7 +158,7 @@ class Materials:
         if mode is not None:
             made["alphaMode"] = mode
         if mode == "MASK":
-            made["alphaCutoff"] = max(float(np.nan_to_num(material.threshold)), 0.0)
+            made["alphaCutoff"] = max(material.threshold, 0.0)
         if material.double_sided:
             made["doubleSided"] = True
         self.set_light(made, material)
@@ -184,11 +184,11 @@ class Materials:
         if material.full_bright:
             found[UNLIT] = {}
         elif abs(material.specular - PLAIN_SPECULAR) > 1e-6:
-            strength = max(2 * float(np.nan_to_num(material.specular)), 0.0)
+            strength = max(2 * material.specular, 0.0)
             found[SPECULAR] = {"specularFactor": min(strength, 1.0)}
             if strength > 1:
                 found[SPECULAR]["specularColorFactor"] = [strength] * 3
-        glow = maths.srgb_to_linear(np.clip(np.nan_to_num(material.emission[:3].astype(np.float64)), 0, None))
+        glow = maths.srgb_to_linear(np.clip(material.emission[:3].astype(np.float64), 0, None))
         strength = max(float(glow.max()), 1.0)
         if glow.any():
             made["emissiveFactor"] = [float(f"{value:.6g}") for value in (glow / strength).tolist()]
@@ -330,7 +330,7 @@ def transform_to_file(layer: TextureLayer) -> Json | None:
     In the file's space, with v down, a layer is u' = sx(cu + sv) + tx, v' = sy(-su + cv) + ty.
     """
     (sx, sy), (x, y), angle = layer.scale, layer.offset, layer.rotation
-    if (sx, sy, x, y, angle) == (1, 1, 0, 0, 0) or not all(map(math.isfinite, (sx, sy, x, y, angle))):
+    if (sx, sy, x, y, angle) == (1, 1, 0, 0, 0):
         return {}
     if angle and abs(sx) != abs(sy):
         return None
@@ -352,9 +352,9 @@ def _main_layer(material: Material) -> TextureLayer | None:
 
 
 def _linear(color: Any) -> list[float]:
-    values = maths.srgb_to_linear(np.clip(np.nan_to_num(np.asarray(color, np.float64)), 0, 1))
+    values = maths.srgb_to_linear(np.clip(np.asarray(color, np.float64), 0, 1))
     return [float(f"{value:.9g}") for value in values.tolist()]
 
 
 def _unit(value: float) -> float:
-    return min(max(float(np.nan_to_num(value)), 0.0), 1.0)
+    return min(max(value, 0.0), 1.0)

@@ -140,7 +140,7 @@ class _Primitives:
         uvs += [np.zeros((len(self.vertices.source), 2), np.float32)] * (surface.uv_sets - len(uvs))
         uvs += [layer_uvs(layer, uvs[layer.uv]) for layer in surface.baked]
         for number, each in enumerate(uvs[len(self.uvs) :], len(self.uvs)):
-            found[f"TEXCOORD_{number}"] = _finite(axes.flip_v(each))
+            found[f"TEXCOORD_{number}"] = np.ascontiguousarray(axes.flip_v(each), "<f4")
         for number in range(len(self.mesh.colors)):
             shown = surface.material if number == 0 else None
             name = "COLOR_0" if shown is not None and (shown.vertex_colors or shown.vertex_alpha) else f"_COLOR_{number}"
@@ -149,18 +149,18 @@ class _Primitives:
 
     @cached_property
     def uvs(self) -> list[Floats]:
-        return [_finite(self.values(layer)) for layer in self.mesh.uvs]
+        return [np.ascontiguousarray(self.values(layer), "<f4") for layer in self.mesh.uvs]
 
     @cached_property
     def common(self) -> dict[str, Array]:
         """Of all vertices, what does not depend on the material. There may be thousands of surfaces: it is made once."""
         source = self.vertices.source
-        found: dict[str, Array] = {"POSITION": _finite(axes.vectors_to_file(self.mesh.positions[source]))}
+        found: dict[str, Array] = {"POSITION": np.ascontiguousarray(axes.vectors_to_file(self.mesh.positions[source]), "<f4")}
         if self.normals is not None:
             found["NORMAL"] = axes.vectors_to_file(_units(self.values(self.normals)))
         if self.tangents is not None:
             found["TANGENT"] = _tangents(*(self.values(layer) for layer in self.tangents))
-        found |= {f"TEXCOORD_{number}": _finite(axes.flip_v(each)) for number, each in enumerate(self.uvs)}
+        found |= {f"TEXCOORD_{number}": np.ascontiguousarray(axes.flip_v(each), "<f4") for number, each in enumerate(self.uvs)}
         if self.weights is not None:
             joints, weights = self.weights
             found |= {"JOINTS_0": joints[source], "WEIGHTS_0": weights[source]}
@@ -206,20 +206,13 @@ def _used(corners: Ints, count: int, also: npt.NDArray[np.bool_] | None) -> tupl
 # --------------------------------------------------------------------------------------------------------------- values
 
 
-def _finite(values: Array) -> Floats:
-    found = np.ascontiguousarray(values, "<f4")
-    if found.size and not np.isfinite(found.sum(dtype=np.float64)):
-        found = np.nan_to_num(found, nan=0, posinf=0, neginf=0)
-    return found
-
-
 def _units(values: Array) -> Floats:
-    return maths.normalized(_finite(values), (0, 0, 1))
+    return maths.normalized(np.ascontiguousarray(values, "<f4"), (0, 0, 1))
 
 
 def _tangents(tangents: Array, signs: Array) -> Floats:
     sign = np.where(signs.reshape(-1, 1) < 0, -1, 1)
-    unit = maths.normalized(_finite(tangents), (1, 0, 0))
+    unit = maths.normalized(np.ascontiguousarray(tangents, "<f4"), (1, 0, 0))
     return np.ascontiguousarray(np.concatenate([axes.vectors_to_file(unit), sign], 1), "<f4")
 
 
@@ -244,7 +237,7 @@ def _shading(mesh: Mesh, scene: Scene) -> Layer:
 def colors_to_file(values: Array, material: Material | None) -> Array:
     """Linear, with as much precision as gives the same sRGB values back. Without a material, all of them."""
     exact = values.dtype != np.uint8
-    rgba = np.clip(np.nan_to_num(values.astype(np.float32) / (1 if exact else 255)), 0, 1)
+    rgba = np.clip(values.astype(np.float32) / (1 if exact else 255), 0, 1)
     rgba[:, :3] = maths.srgb_to_linear(rgba[:, :3])
     if material is not None and not material.vertex_colors:
         rgba[:, :3] = 1

@@ -125,9 +125,7 @@ class Tree:
         """All of them at once, those that do nothing left out."""
         if not self.nodes:
             return
-        parts = [
-            np.nan_to_num(np.stack(each).astype(np.float64), posinf=0, neginf=0) for each in zip(*self.transforms, strict=True)
-        ]
+        parts = [np.stack(each).astype(np.float64) for each in zip(*self.transforms, strict=True)]
         rotations = axes.rotations_to_file(maths.normalized(parts[1], (1, 0, 0, 0)))
         columns = {"translation": axes.vectors_to_file(parts[0]), "rotation": rotations, "scale": axes.swap_scale(parts[2])}
         nothing = {"translation": (0, 0, 0), "rotation": (0, 0, 0, 1), "scale": (1, 1, 1)}
