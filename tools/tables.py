@@ -45,8 +45,21 @@ def default(option: Option) -> str:
 
 
 def words(option: Option) -> str:
-    items = "".join(f"<br>`{value}` {label}: {what}." for value, label, what in option.items)
-    return f"{option.description}.{items}".replace("..", ".").replace("|", "\\|")
+    items = [f"`{value}` {label}: {sentence(what)}" for value, label, what in option.items]
+    return "<br>".join([sentence(option.description) + limits(option), *items]).replace("|", "\\|")
+
+
+def sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
+
+
+def limits(option: Option) -> str:
+    """Within which a number must be."""
+    if option.kind not in ("INT", "FLOAT") or option.minimum is option.maximum is None:
+        return ""
+    if option.maximum is None:
+        return f" At least {option.minimum:g}."
+    return f" At most {option.maximum:g}." if option.minimum is None else f" {option.minimum:g} to {option.maximum:g}."
 
 
 def listed() -> list[AnyFormat]:
