@@ -122,7 +122,7 @@ def _named(option: Option) -> Any:
             set_value(group, option.name, next(number for number in range(LARGEST) if number not in option.numbers))
 
     default = option.items[option.numbers.index(option.default)][0]
-    words = {"name": option.label, "description": option.description, "translation_context": CONTEXT}
+    words: dict[str, Any] = {"name": option.label, "description": option.description, "translation_context": CONTEXT}
     return EnumProperty(**words, items=items, default=default, get=get, set=set)
 
 
@@ -134,7 +134,11 @@ def _number(option: Option) -> Any:
         set_value(group, option.name, value)
 
     low, high = int(option.minimum or 0), LARGEST if option.maximum is None else int(option.maximum)
-    words = {"name": f"{option.label} Number", "description": "As the file has it", "translation_context": CONTEXT}
+    words: dict[str, Any] = {
+        "name": f"{option.label} Number",
+        "description": "As the file has it",
+        "translation_context": CONTEXT,
+    }
     return IntProperty(**words, default=option.default, min=low, max=high, get=get, set=set)
 
 
