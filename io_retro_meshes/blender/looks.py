@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings and node graphs of materials agree: there is one truth for both.
+"""Settings and node graphs of materials agree, whichever of the two is changed.
 
 What a graph can say is read from it, each time a setting is asked for (`Format.settle`); only the rest is stored. Setting one
 makes a look (`Format.restyle`), and what differs from the look before is changed in the graph, so that a graph keeps

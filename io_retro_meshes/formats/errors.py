@@ -15,7 +15,7 @@ class FormatError(ValueError):
         self.offset = offset
         self.field = field
         self.file = file
-        self.partial: Any = None  # a document of what is sound in spite of it, for files that are read beside another
+        self.partial: Any = None  # a document of what could be read in spite of it, for files that are read beside another
 
     def __str__(self) -> str:
         """What happened, before where: people read the first, those who mend files the second."""

@@ -31,7 +31,15 @@ def _active_action(context: bpy.types.Context) -> bpy.types.Action | None:
     return None
 
 
-class PlayAnimation(bpy.types.Operator):
+class ForModel:
+    """Base of the operators on the model of the active object."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.object is not None
+
+
+class PlayAnimation(ForModel, bpy.types.Operator):
     """Assign this animation to every object of the model, and play its frames alone"""
 
     bl_idname = "object.retro_play_animation"
@@ -39,10 +47,6 @@ class PlayAnimation(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     action: StringProperty(name="Action", description="The animation's action, or the first one of it")
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return context.object is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ..blender.animations import animations_of
@@ -57,16 +61,12 @@ class PlayAnimation(bpy.types.Operator):
         return {"CANCELLED"}
 
 
-class WholeTimeline(bpy.types.Operator):
+class WholeTimeline(ForModel, bpy.types.Operator):
     """Assign the timeline with all that the file plays, at its own frames"""
 
     bl_idname = "object.retro_whole_timeline"
     bl_label = "Whole Timeline"
     bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return context.object is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ..blender.animations import animations_of
@@ -81,16 +81,12 @@ class WholeTimeline(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ShowFrames(bpy.types.Operator):
+class ShowFrames(ForModel, bpy.types.Operator):
     """Set the preview range to the frames of the assigned action, and go to the first"""
 
     bl_idname = "object.retro_show_frames"
     bl_label = "Play These Frames"
     bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return context.object is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         from ..blender.animations import played_frames

@@ -47,7 +47,7 @@ UNPACKING_COST = 48  # bytes that a word needs while it is unpacked
 
 
 def sniff(data: bytes) -> bool:
-    """An x8pc header in every detail, or an x8an file whose first bone table is there and sound."""
+    """An x8pc header in every detail, or an x8an file whose first bone table is there and can be read."""
     if is_header(data, 0):
         return True
     if len(data) < 8 or data[:6] == SIGNATURE:
@@ -314,7 +314,7 @@ def _read_bone(chunk: Chunk, row: np.void, number: int) -> BoneKeys:
 
 
 def _read_segments(data: bytes) -> Document:
-    """An error that the segments of a damaged file give has the document of those that are sound in `partial`."""
+    """An error that the segments of a damaged file give has the document of those that can be read in `partial`."""
     document = Document()
     budget = Budget(len(data))
     starts: list[int] = []
@@ -343,7 +343,7 @@ def _read_segments(data: bytes) -> Document:
 
 
 def _next_segment(data: bytes, offset: int, budget: Budget) -> int:
-    """Where the next sound segment starts behind a damaged one."""
+    """Where the next segment that can be read starts behind a damaged one."""
     for start in range(offset + SECTOR, len(data), SECTOR):
         if data[start : start + 4] in (b"\0\0\0\0", ALL_ONES):
             continue
