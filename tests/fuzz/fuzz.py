@@ -109,7 +109,8 @@ def main() -> int:
     parser.add_argument("--blender", action="store_true", help="also import and export in Blender")
     parser.add_argument("--limit", type=float, default=60, help="seconds for one file")
     parser.add_argument("--keep", type=Path, help="where files that make problems are kept")
-    options = parser.parse_args()
+    # Inside Blender what stands before -- is Blender's.
+    options = parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else None)
     keep = options.keep or Path(tempfile.mkdtemp(prefix="fuzz-"))
     keep.mkdir(parents=True, exist_ok=True)
     files = seeds(options.format, options.corpus)
