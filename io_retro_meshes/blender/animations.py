@@ -57,7 +57,7 @@ def played_frames(action: bpy.types.Action) -> tuple[float, float]:
     meta = action.retro_meshes
     if not meta.fingerprint or (first, last) != tuple(meta.frames):
         return _nearly_whole(first), _nearly_whole(last)
-    span = tuple(action.curve_frame_range) if has_keys(action) else tuple(meta.keyed)
+    span = action.curve_frame_range[:] if has_keys(action) else tuple(meta.keyed)
     slid = span[0] - meta.keyed[0]
     if slid and abs(span[1] - meta.keyed[1] - slid) < 1e-3:
         return first + slid, last + slid  # all keys were moved by as much
@@ -354,8 +354,9 @@ def _has_bones(source: bpy.types.Object, curves: list[bpy.types.FCurve]) -> bool
     """All the bones that something moves are this armature's, and there is one."""
     if source.type != "ARMATURE":
         return False
+    armature: Any = source.data
     found = {bone_of(curve.data_path) for curve in curves} - {""}
-    return bool(found) and found <= {*source.pose.bones.keys(), *new_names(source.data)}
+    return bool(found) and found <= {*source.pose.bones.keys(), *new_names(armature)}
 
 
 # ------------------------------------------------------------------------------------------------------ for people

@@ -17,7 +17,7 @@ import contextlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -26,7 +26,7 @@ from mathutils import Vector
 from ... import scene as neutral
 from ...scene import animation, maths, surfaces
 from .. import compat, properties
-from .helpers import Plan, set_pose
+from .helpers import Plan
 from .helpers import needed as helpers_needed
 
 # A bone is at least this long, as a part of the armature's size: it must be grabbed, and 4.x deletes those of no length.
@@ -96,7 +96,7 @@ def build_armatures(
     found = {}
     for index, target in objects.items():
         armature, (_, plan) = scene.nodes[index].armature, plans[index]
-        found[index] = BuiltArmature(target, _built_bones(target.data, armature, binds[index], names[index], plan))
+        found[index] = BuiltArmature(target, _built_bones(target, armature, binds[index], names[index], plan))
         _set_simple(found[index].bones, armature)
         set_rest_pose(found[index], armature)
         if plan is not None:
@@ -119,7 +119,7 @@ def _built_bones(
     target: bpy.types.Object, armature: neutral.Armature, binds: np.ndarray, names: list[str], plan: Plan | None
 ) -> list[BuiltBone]:
     built: list[BuiltBone] = []
-    rests = np.array([data.bones[name].matrix_local for name in names], np.float64).reshape(-1, 4, 4)
+    rests = np.array([target.data.bones[name].matrix_local for name in names], np.float64).reshape(-1, 4, 4)
     turns = maths.inverse(binds) @ rests
     if plan is not None:
         turns = np.array([plan.turn(number, rest) for number, rest in enumerate(rests)])
@@ -128,7 +128,7 @@ def _built_bones(
     above = np.where((parents >= 0)[:, None, None], rests[parents] @ back[parents], np.eye(4))
     before = maths.inverse(rests) @ above
     for number, (bone, name) in enumerate(zip(armature.bones, names, strict=True)):
-        made = data.bones[name]
+        made = target.data.bones[name]
         built.append(BuiltBone(name, made.length, turns[number], before[number]))
         if plan is not None and number in plan.above:
             built[-1].before, built[-1].held = plan.back(number), np.linalg.pinv(bone.transform.prefix.astype(np.float64))
@@ -159,7 +159,7 @@ def _set_simple(built: list[BuiltBone], armature: neutral.Armature) -> None:
             bone.simple = Simple(origins[number], before[number, :3, :3].T, rotations[number], squares[number])
 
 
-def _sound_bind(bind: np.ndarray) -> np.ndarray:
+def _usable_bind(bind: np.ndarray) -> np.ndarray:
     """A bind matrix that can be inverted: a bone squashed to nothing gets its volume back."""
     if np.isfinite(bind).all() and abs(np.linalg.det(bind[:3, :3].astype(np.float64))) > 1e-18:
         return bind
@@ -340,7 +340,7 @@ def set_rest_pose(built: BuiltArmature, armature: neutral.Armature) -> None:
     parts = zip(moved, *maths.decompose(basis[moved]), strict=True)
     for number, location, rotation, scale in parts:
         pose = built.object.pose.bones[built.bones[number].name]
-        pose.location, pose.rotation_quaternion, pose.scale = location, rotation, scale
+        pose.location, pose.rotation_quaternion, pose.scale = location.tolist(), rotation.tolist(), scale.tolist()
         pose.bone.retro_meshes.pose = np.concatenate([location, rotation, scale])
 
 

@@ -145,7 +145,7 @@ def _hangs_oddly(source: bpy.types.Object) -> bool:
 class Curve(NamedTuple):
     bone: str  # "": the object itself
     field: str
-    index: int
+    index: int  # type: ignore[assignment]  # tuples have a method of that name
     source: bpy.types.FCurve
 
 

@@ -109,7 +109,7 @@ class Sampler:
             above = np.moveaxis(posed[:, [bones[some[place]].parent for place in hung]], 1, 0)
             local[hung] = maths.inverse(above) @ local[hung]
             flat = maths.is_flat(above)
-            for place in np.flatnonzero(flat.any(1)):
+            for place in np.flatnonzero(flat.any(1)).tolist():
                 local[hung[place]] = _where_seen(local[hung[place]], flat[place])
             for place, number in enumerate(some):
                 transform = bones[number].transform
@@ -264,7 +264,7 @@ class Sampler:
                 local[place] = maths.inverse(rest.prefix.astype(np.float64)) @ local[place]
         location, rotation, scale = maths.decompose(local)
         shear = np.abs(maths.compose(location, rotation, scale) - local)[..., :3, :3].max((1, 2, 3), initial=0)
-        for place in np.flatnonzero(shear > 0.01):
+        for place in np.flatnonzero(shear > 0.01).tolist():
             self._warn_of_shear(targets[place])
         tracks = [neutral.Track() for _ in targets]
         for name, values, still, tolerance, kind in (
@@ -272,10 +272,10 @@ class Sampler:
             ("rotation", maths.continuous(rotation), STILL, self.tolerance, "SLERP"),
             ("scale", scale, STILL, self.tolerance, ""),
         ):
-            rest = np.array([getattr(each, name) for each in rests], np.float64)[:, None]
-            leaves = np.flatnonzero(maths.key_error(rest, values, kind).max(1, initial=0) > still)
+            still_at = np.array([getattr(each, name) for each in rests], np.float64)[:, None]
+            leaves = np.flatnonzero(maths.key_error(still_at, values, kind).max(1, initial=0) > still)
             keep = maths.needed_keys(frames, values[leaves], tolerance, kind)
-            for place, kept in zip(leaves, keep, strict=True):
+            for place, kept in zip(leaves.tolist(), keep, strict=True):
                 setattr(tracks[place], name, neutral.Channel(frames[kept], values[place][kept].astype(np.float32)))
         found.update({target: track for target, track in zip(targets, tracks, strict=True) if track != neutral.Track()})
 

@@ -187,7 +187,8 @@ def _take_moves(layer: TextureLayer, moves: list[bpy.types.Node]) -> None:
         return
     values = [_move(node) for node in moves]
     flat = all(node.vector_type == "POINT" and not any(value.turn[:2]) for node, value in zip(moves, values, strict=True))
-    offset, scale, turn = values[0].offset[:2], values[0].scale[:2], values[0].turn[2]
+    (x, y, _), (width, height, _) = values[0].offset, values[0].scale
+    offset, scale, turn = (x, y), (width, height), values[0].turn[2]
     if flat and len(moves) == 1 and (not turn or scale[0] == scale[1]):
         layer.offset, layer.scale, layer.rotation = offset, scale, turn
     elif flat and len(moves) == 2 and not turn and (values[1].offset[:2], values[1].scale[:2]) == ((0, 0), (1, 1)):
