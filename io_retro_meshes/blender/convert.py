@@ -13,6 +13,7 @@ from ..atomic import folder_beside, move_into_place
 from ..formats import FORMATS, AnyFormat
 from ..formats.options import split
 from . import files, foreign, properties
+from .flatten import flatten
 
 Options = dict[str, Any]
 
@@ -41,6 +42,8 @@ def convert(source: Path, reader: AnyFormat | None, target: Path, to: str, optio
     if writer is not None:
         return warnings + files.export_file(bpy.context, writer, target, **exporting)
     lost = foreign.losses(to)
+    if to in foreign.FLAT:
+        lost += flatten()
     _export_whole(target, foreign.OUTPUTS[to])
     return warnings + lost
 

@@ -92,6 +92,7 @@ OUTPUTS: dict[str, Callable[[str], object]] = {
 
 # ------------------------------------------------------------------------------------------------------------- losses
 
+FLAT = ("glb", "gltf")  # have one texture for the color
 STILL = ("obj", "ply", "stl")  # have neither bones nor animation
 BARE = {"ply": "materials and textures", "stl": "materials, texture coordinates and colors"}
 

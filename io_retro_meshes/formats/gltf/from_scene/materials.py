@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ....pictures.baking import NO_PIXELS, Baked, Decoded, bake, compromises, is_one_of, main_layer, without_place
 from ....pictures.decode import PictureError
 from ....scene import Image, Material, Scene, TextureLayer, maths
 from .. import extras
@@ -28,7 +29,6 @@ from ..document import (
     UNLIT,
     Json,
 )
-from .baking import NO_PIXELS, Baked, Decoded, bake, is_one_of
 from .buffers import Buffer
 from .pictures import Pictures, image_flags
 
@@ -76,7 +76,7 @@ class Materials:
         if (index, uv_sets) in self.known:
             return self.known[index, uv_sets]
         material = self.scene.materials[index]
-        used = [layer.uv + 1 for layer in material.layers if layer is _main_layer(material) or layer.use in PLACES]
+        used = [layer.uv + 1 for layer in material.layers if layer is main_layer(material) or layer.use in PLACES]
         surface = Surface(len(self.made), material, max([uv_sets, *used]), look=self.look(index))
         self.made.append(self.material(surface))
         if self.base[-1] is None and not self.add_slot(self.made[-1], uv_sets):
@@ -89,7 +89,7 @@ class Materials:
             material = self.scene.materials[index]
             self.looks[index] = None
             try:
-                self.looks[index] = found = bake(material, self.scene.images, _main_layer(material), self.decoded)
+                self.looks[index] = found = bake(material, self.scene.images, main_layer(material), self.decoded)
             except (PictureError, OSError) as error:
                 reason = str(error) if isinstance(error, PictureError) else error.strerror
                 self.scene.warnings.append(f'The material "{material.name}": its textures are not one picture: {reason}.')
@@ -163,7 +163,7 @@ class Materials:
             made["doubleSided"] = True
         self.set_light(made, material)
         left = self.set_textures(made, pbr, surface)
-        self.warn(surface)
+        self.scene.warnings += compromises(material, surface.look)
         extras.pack(
             made,
             material.settings,
@@ -198,28 +198,13 @@ class Materials:
             made["extensions"] = found
             self.extensions |= set(found)
 
-    def warn(self, surface: Surface) -> None:
-        material, look = surface.material, surface.look
-        assert material is not None
-        stages = {layer.blend for layer in look.inside} if look is not None else set()
-        reasons = {
-            "adds its color to what is behind it; it is blended by its brightness": material.blend == "ADD",
-            "multiplies what is behind it; it is blended by its darkness": material.blend == "MULTIPLY",
-            "has stages after the vertices' colors; they are multiplied last": material.vertex_colors and stages - {"MULTIPLY"},
-            "is drawn as lines; its faces are filled": material.wireframe,
-            "has every other pixel missing; all of them are drawn": material.stipple,
-        }
-        self.scene.warnings += [
-            f'The material "{material.name}" {reason}: glTF has nothing like it.' for reason, is_so in reasons.items() if is_so
-        ]
-
     # -------------------------------------------------------------------------------------------------------- textures
 
     def set_textures(self, made: Json, pbr: Json, surface: Surface) -> list[Json]:
         """Returns the layers that the file cannot say, for the extras."""
         material = surface.material
         assert material is not None
-        main, look = _main_layer(material), surface.look or Baked(None, NO_PIXELS)
+        main, look = main_layer(material), surface.look or Baked(None, NO_PIXELS)
         lights = [layer for layer, _ in look.light]
         if look.inside:
             self.use_baked(pbr, surface)
@@ -236,15 +221,9 @@ class Materials:
             if kept:
                 self.pictures.number(layer.image, False, material.name)  # for the way back
             if layer.blend != "OFF" and not fits and not is_one_of(layer, look.inside):
-                self.warn_layer(material, layer, is_one_of(layer, lights))
+                words = without_place(material, layer, self.scene.images, is_one_of(layer, lights))
+                self.scene.warnings.append(words)
         return left
-
-    def warn_layer(self, material: Material, layer: TextureLayer, light: bool) -> None:
-        what = "is shown at the vertices only: glTF has no place for it." if light else "has no place in glTF and was left out."
-        self.scene.warnings.append(
-            f'The material "{material.name}": the texture "{self.scene.images[layer.image].name}" '
-            f"({layer.use.lower()}, {layer.blend.lower().replace('_', ' ')}) {what}"
-        )
 
     def use_baked(self, pbr: Json, surface: Surface) -> None:
         """The picture that was made of several textures. What it was made of is described beside it."""
@@ -343,12 +322,6 @@ def transform_to_file(layer: TextureLayer) -> Json | None:
     if (sx, sy) != (1, 1):
         made["scale"] = [sx, sy]
     return made
-
-
-def _main_layer(material: Material) -> TextureLayer | None:
-    """The texture that is the colour: of several not a light map, where there is another."""
-    layers = [each for each in material.layers if each.use == "COLOR" and each.blend != "OFF" and each.mapping == "UV"]
-    return next((each for each in layers if each.uv == 0 and each.blend.startswith("MULTIPLY")), layers[0] if layers else None)
 
 
 def _linear(color: Any) -> list[float]:

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ....pictures.baking import Baked, light_of
 from ....pictures.stages import layer_uvs
 from ....scene import Floats, Ints, Layer, Material, Mesh, Scene, Skin, maths, surfaces
 from .. import axes, extras
 from ..document import ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, LINES, POINTS, Json
-from .baking import Baked, light_of
 from .buffers import Buffer
 from .materials import Materials, Surface
 

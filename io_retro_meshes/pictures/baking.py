@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several textures in the one that glTF has for the colour.
+"""Several textures in one, for formats that have one for the colour (glTF).
 
 Textures over the same coordinates, or over whole multiples of them, are one picture, computed as the engine does. Those over
 others, as light maps, cannot be without a picture for all of the surface; they are looked up at the vertices.
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ....pictures import stages
-from ....pictures.decode import FilePicture
-from ....scene import Image, Material, TextureLayer
+from ..scene import Image, Material, TextureLayer
+from . import stages
+from .decode import FilePicture
 
 Array = npt.NDArray[Any]
 Pixels = npt.NDArray[np.uint8]
@@ -70,6 +70,34 @@ def bake(material: Material, images: list[Image], main: TextureLayer | None, dec
         made.inside = inside
         made.pixels, made.alpha = _picture(inside, material, images, pixels, laid_over)
     return made if made.inside or made.light else None
+
+
+def main_layer(material: Material) -> TextureLayer | None:
+    """The texture that is the colour: of several not a light map, where there is another."""
+    layers = [each for each in material.layers if each.use == "COLOR" and each.blend != "OFF" and each.mapping == "UV"]
+    return next((each for each in layers if each.uv == 0 and each.blend.startswith("MULTIPLY")), layers[0] if layers else None)
+
+
+def compromises(material: Material, made: Baked | None) -> list[str]:
+    """What is only near to the engine's, for people."""
+    late = material.vertex_colors and made is not None and any(layer.blend != "MULTIPLY" for layer in made.inside)
+    reasons = {
+        "adds its color to what is behind it; it is blended by its brightness": material.blend == "ADD",
+        "multiplies what is behind it; it is blended by its darkness": material.blend == "MULTIPLY",
+        "has stages after the vertices' colors; they are multiplied last": late,
+        "is drawn as lines; its faces are filled": material.wireframe,
+        "has every other pixel missing; all of them are drawn": material.stipple,
+    }
+    return [f'The material "{material.name}" {why}: glTF has nothing like it.' for why, is_so in reasons.items() if is_so]
+
+
+def without_place(material: Material, layer: TextureLayer, images: list[Image], light: bool) -> str:
+    """The same for a texture that is not in the picture."""
+    what = "is shown at the vertices only: glTF has no place for it." if light else "has no place in glTF and was left out."
+    return (
+        f'The material "{material.name}": the texture "{images[layer.image].name}" '
+        f"({layer.use.lower()}, {layer.blend.lower().replace('_', ' ')}) {what}"
+    )
 
 
 def is_one_of(layer: TextureLayer, layers: list[TextureLayer]) -> bool:
