@@ -8,6 +8,7 @@ turned and then stretched gets a UV map of its own, and a light map goes into ve
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -136,13 +137,7 @@ class Flat:
 
     def light(self, mesh: bpy.types.Mesh, look: Baked, color_name: str) -> None:
         """The light where the faces of this material have it, times the colours that the material shows."""
-        mesh.calc_loop_triangles()
-        corners = np.empty((len(mesh.loop_triangles), 3), np.int32)
-        mesh.loop_triangles.foreach_get("loops", corners.reshape(-1))
-        slots = np.empty(len(corners), np.int32)
-        mesh.loop_triangles.foreach_get("material_index", slots)
-        wearing = [number for number, each in enumerate(mesh.materials) if each == self.material]
-        corners = corners[np.isin(slots, wearing)].reshape(-1)
+        corners = self.corners(mesh)
         vertices = np.empty(len(mesh.loops), np.int32)
         mesh.loops.foreach_get("vertex_index", vertices)
         uvs = [self.uvs(mesh, layer) for layer, _ in look.light]
@@ -151,17 +146,26 @@ class Flat:
         place = place.reshape(-1)
         moved = replace(look, light=[(replace(layer, uv=n), pixels) for n, (layer, pixels) in enumerate(look.light)])
         light = maths.srgb_to_linear(baking.light_of(moved, [each[first] for each in uvs], place[corners]))[place]
-        colors = mesh.color_attributes.get(LIGHT)
         rows = np.ones((len(mesh.loops), 4), np.float32)
+        colors: Any = mesh.color_attributes.get(LIGHT)
         if colors is None:
             colors = mesh.color_attributes.new(LIGHT, "FLOAT_COLOR", "CORNER")
         else:
             colors.data.foreach_get("color", rows.reshape(-1))
-        rows[corners, :3] = light[corners]
-        rows[corners, 3] = 1
-        given = mesh.color_attributes.get(color_name) if color_name else None
+        rows[corners] = np.c_[light[corners], np.ones(len(corners))]
+        given: Any = mesh.color_attributes.get(color_name) if color_name else None
         if given is not None:
             values = np.empty((len(given.data), 4), np.float32)
             given.data.foreach_get("color", values.reshape(-1))
             rows[corners] *= (values if given.domain == "CORNER" else values[vertices])[corners]
         colors.data.foreach_set("color", rows.reshape(-1))
+
+    def corners(self, mesh: bpy.types.Mesh) -> np.ndarray:
+        """Those of the triangles that wear the material, three by three."""
+        mesh.calc_loop_triangles()
+        found = np.empty(3 * len(mesh.loop_triangles), np.int32)
+        slots = np.empty(len(mesh.loop_triangles), np.int32)
+        mesh.loop_triangles.foreach_get("loops", found)
+        mesh.loop_triangles.foreach_get("material_index", slots)
+        wearing = [number for number, each in enumerate(mesh.materials) if each == self.material]
+        return found.reshape(-1, 3)[np.isin(slots, wearing)].reshape(-1)
