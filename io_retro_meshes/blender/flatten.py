@@ -36,8 +36,9 @@ def flatten() -> list[str]:
         for slot in owner.material_slots if owner.type == "MESH" else ():
             if slot.material is not None and slot.material.library is None:
                 _, meshes = worn.setdefault(slot.material.name, (slot.material, []))
-                if owner.data not in meshes:
-                    meshes.append(owner.data)
+                mesh: Any = owner.data
+                if mesh not in meshes:
+                    meshes.append(mesh)
     return [warning for material, meshes in worn.values() for warning in Flat(material, meshes).flatten()]
 
 
