@@ -216,24 +216,33 @@ def test_the_solid_view(blender: Any, tmp_path: Path) -> None:
     from io_retro_meshes.blender.build.images import build_images
     from io_retro_meshes.blender.build.materials import build_materials
     from io_retro_meshes.scene import Image, Scene, TextureLayer
+    from io_retro_meshes.scene.uber import ID as UBER
 
-    for name in ("light", "leaf", "wall", "both"):
+    for name in ("light", "leaf", "wall", "both", "uber"):
         (tmp_path / f"{name}.png").write_bytes(png.encode(LEAF))
     scene = Scene(
         images=[Image("light.png", alpha=False), Image("leaf.png", mask_black=True), Image("wall.png"), Image("both.png")]
     )
+    scene.images.append(Image("uber.png"))
     scene.materials = [
         Material("lit", layers=[TextureLayer(0, uv=1), TextureLayer(2)]),
         Material("cut", layers=[TextureLayer(1)], blend="MASK"),
         Material("glass", layers=[TextureLayer(3)], blend="ALPHA"),
         Material("wall", layers=[TextureLayer(3)]),
         Material("only light", layers=[TextureLayer(0, uv=1)]),
+        Material("uber", layers=[TextureLayer(4, settings={UBER: {"texture": "Diffuse"}})], blend="ALPHA", graph=UBER),
     ]
     images, _ = build_images(scene, tmp_path, [])
     built = build_materials(scene, images)
     active = [node.image.name if (node := each.node_tree.nodes.active) else None for each in built]
-    assert active == ["wall.png", "leaf.png", "both.png", "both.png", None]
-    assert [image.alpha_mode for image in images] == ["CHANNEL_PACKED", "STRAIGHT", "CHANNEL_PACKED", "CHANNEL_PACKED"]
+    assert active == ["wall.png", "leaf.png", "both.png", "both.png", None, "uber.png"]
+    assert [image.alpha_mode for image in images] == [
+        "CHANNEL_PACKED",
+        "STRAIGHT",
+        "CHANNEL_PACKED",
+        "CHANNEL_PACKED",
+        "STRAIGHT",
+    ]
 
 
 def test_a_masked_dds_has_its_own_alpha(blender: Any, tmp_path: Path) -> None:

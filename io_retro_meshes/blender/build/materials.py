@@ -72,14 +72,13 @@ def fresh_material(name: str, graph: str) -> bpy.types.Material:
 def _set_alpha_modes(material: Material, pictures: Sequence[Image], images: Images) -> None:
     """The solid view cuts a picture out where its alpha is straight; but then the colours under the alpha are lost, so that
     no material that shows those may use it. Images start as what no material has used yet."""
-    if material.graph == UBER:
-        return
     for layer in material.layers:
         image = images[layer.image] if 0 <= layer.image < len(images) else None
         if image is None or layer.use != "COLOR":
             continue
         picture = pictures[layer.image]
-        cut = material.blend in ("MASK", "ALPHA", "ADD") and (picture.alpha or picture.mask_black) and layer.blend != "OFF"
+        counts = picture.alpha or picture.mask_black or material.graph == UBER  # which always has an alpha
+        cut = material.blend in ("MASK", "ALPHA", "ADD") and counts and layer.blend != "OFF"
         if not cut:
             image.alpha_mode = "CHANNEL_PACKED"
         elif image.users <= 1:
