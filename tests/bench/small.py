@@ -8,13 +8,23 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from io_retro_meshes.formats import b3d
+from io_retro_meshes.formats import b3d, saturn
 from io_retro_meshes.formats.b3d import document as chunks
+from io_retro_meshes.formats.saturn import axes, textures
+from io_retro_meshes.formats.saturn import document as battle
+from tests.builders.saturn import box, picture, swing
+from tests.conftest import ROOT, corpus_files
 
 from .timing import Report, best, empty
 
 BONES, KEYS = 40, 600  # 24,000 keys of three channels each: 72,000
 KEYS_LIMIT = 0.5  # seconds
+
+# A small character with animation: that of the game Luanti, where there is a corpus.
+CHARACTER_LIMITS = (0.008, 0.025)  # seconds to import and to export it
+
+PARTS, TEXTURES, POSES = 19, 108, 60  # of a Saturn character, and the frames that each part has keys on
+SATURN_LIMITS = (0.12, 0.2)
 
 
 def animated() -> bytes:
@@ -37,8 +47,37 @@ def animated() -> bytes:
     return b3d.write(chunks.Document(chunks=[root]))
 
 
+def battler() -> bytes:
+    """A Saturn character of parts in a chain that all turn, with many textures."""
+    meshes, bones, stream = [], [], [battle.Command(0xFD)]
+    for part in range(PARTS):
+        faces = [(0, 0xC7, (part * 6 + face) % TEXTURES, 0x4AC, 0, 0, 2) for face in range(6)]
+        meshes.append(box((0, -part, 0), (0.4, 0.5, 0.4), faces))
+        stream += [battle.Command(0xFD), battle.Command(0x00)]
+        turns = {1 + 2 * pose: 20 * np.sin(pose / 3 + part) for pose in range(POSES)}
+        bones.append(swing((0, -part, 0), (0, 0, 1), turns))
+    stream += [battle.Command(0xFE)] * (PARTS + 1)
+    bones.insert(0, swing((0, 0, 0), (0, 1, 0), {1: 0}))
+    parts = [battle.Definition(1 + 20 * number, 20, 0x10 * number) for number in range(5)]
+    animation = battle.Animation(axes.to_fixed(np.array([0, -9, 0, 10, 19, 1])), parts, bones)
+    pictures = textures.pack([picture(16, 16) for _ in range(TEXTURES)])
+    return saturn.write(battle.Document([battle.Character(pictures, battle.Model([meshes], stream), animation)]))
+
+
 def measure(report: Report, folder: Path) -> None:
     model = folder / "animated.b3d"
     model.write_bytes(animated())
     seconds = best(lambda: bpy.ops.import_scene.b3d(filepath=str(model)), empty)
     report.line(f"import {3 * BONES * KEYS:,} keys", seconds, None, KEYS_LIMIT)
+    (folder / "battler.bin").write_bytes(battler())
+    characters = corpus_files("b3d", "character.b3d") or [ROOT / "examples" / "fox.b3d"]
+    there_and_back(report, "b3d", characters[0], folder, CHARACTER_LIMITS)
+    there_and_back(report, "saturn", folder / "battler.bin", folder, SATURN_LIMITS)
+
+
+def there_and_back(report: Report, name: str, path: Path, folder: Path, limits: tuple[float, float]) -> None:
+    arrive, leave = getattr(bpy.ops.import_scene, name), getattr(bpy.ops.export_scene, name)
+    seconds = best(lambda: arrive(filepath=str(path)), empty)
+    report.line(f"import {path.name}", seconds, None, limits[0])
+    seconds = best(lambda: leave(filepath=str(folder / f"back{path.suffix}")))
+    report.line(f"export {path.name}", seconds, None, limits[1])
