@@ -66,7 +66,8 @@ class Flat:
                 light = baking.is_one_of(layer, lights)
                 warnings.append(baking.without_place(shown, layer, self.images.images, light))
         turned = main is not None and bool(main.rotation) and main.scale[0] != main.scale[1]
-        if len(colors) > 1 or look.inside or turned or self.hides(main) or shown.blend in ("ADD", "MULTIPLY"):
+        patterned = shown.stipple or shown.wireframe
+        if len(colors) > 1 or look.inside or turned or patterned or self.hides(main) or shown.blend in ("ADD", "MULTIPLY"):
             self.remake(look, main)
         return warnings
 
@@ -85,6 +86,7 @@ class Flat:
 
     def remake(self, look: Baked, main: TextureLayer | None) -> None:
         made = replace(self.shown, layers=[layer for layer in self.shown.layers if layer.use != "COLOR"])
+        made.stipple = made.wireframe = False
         if made.blend in ("ADD", "MULTIPLY"):
             made.blend = "ALPHA"
         if look.pixels.size:

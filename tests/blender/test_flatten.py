@@ -98,6 +98,19 @@ def test_full_bright_with_alpha_keeps_its_texture(blender: Any, tmp_path: Path) 
         assert "baseColorTexture" in material["pbrMetallicRoughness"]
 
 
+def test_patterns_are_filled(blender: Any, tmp_path: Path) -> None:
+    from io_retro_meshes.blender.build.materials import build_material
+    from io_retro_meshes.blender.flatten import flatten
+    from io_retro_meshes.scene import Material
+
+    material = build_material(Material("dots", stipple=True, wireframe=True, settings={"b3d": {"fx": 16}}), [], [])
+    mesh = blender.data.meshes.new("mesh")
+    mesh.materials.append(material)
+    blender.context.scene.collection.objects.link(blender.data.objects.new("mesh", mesh))
+    assert len(flatten()) == 2
+    assert {node.type for node in material.node_tree.nodes} == {"BSDF_PRINCIPLED", "OUTPUT_MATERIAL"}
+
+
 def test_what_a_person_made_is_left_alone(blender: Any, tmp_path: Path) -> None:
     from io_retro_meshes.blender.flatten import flatten
 
