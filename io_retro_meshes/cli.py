@@ -25,6 +25,7 @@ if __name__ == "__main__":  # run by its path: be a part of the package all the 
     interrupts.install()  # before numpy and the rest are loaded: that takes a while
 
 from .batch import choices, profiles
+from .batch.interrupts import end
 from .batch.job import UsageError
 from .batch.kinds import format_of, outputs
 from .batch.plan import Plan, make_target
@@ -290,7 +291,7 @@ def script() -> None:
     code = main(arguments)
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)
+    end(code)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 INTERRUPTED = 130
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # not all of them are there on Windows
@@ -19,8 +22,17 @@ _listener: Callable[[], None] | None = None
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
     if _listener is None:  # nothing was started, so there is nothing to clean up
-        os._exit(INTERRUPTED)
+        end(INTERRUPTED)
     _listener()
+
+
+def end(code: int) -> NoReturn:
+    """Ends this process at once. A Blender removes its temporary folder only when it ends by itself, so that is done here."""
+    bpy = sys.modules.get("bpy")
+    folder = str(bpy.app.tempdir) if bpy is not None and bpy.app.binary_path else ""
+    if os.path.basename(os.path.normpath(folder)).startswith("blender_"):
+        shutil.rmtree(folder, ignore_errors=True)
+    os._exit(code)
 
 
 def install() -> None:

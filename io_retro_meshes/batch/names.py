@@ -27,28 +27,47 @@ def _tag(text: str) -> str:
 
 
 class KeptFolders:
-    """For several inputs: the path below the working folder, else below the folder that OUT is in.
+    """For several inputs: the path below the working folder or below OUT, whichever is nearer, else below the folder OUT is in.
 
-    From elsewhere it is the path below what was given, in a folder of that name with a hash of where it is.
+    From elsewhere it is the path below what was given, in a folder of that name with a hash of where it is; so it is where
+    the working folder, or OUT, has a file whose result would have the name.
     """
 
-    def __init__(self, output: str) -> None:
+    def __init__(self, output: str, names: ResultNames) -> None:
+        self._names = names
         self._here = os.getcwd()
-        self._near = "" if remote.is_remote(output) else os.path.dirname(os.path.abspath(output))
+        self._out = "" if remote.is_remote(output) else os.path.abspath(output)
+        self._near = os.path.dirname(self._out)
+        self._listed = lru_cache(maxsize=256)(_names)
 
     def inside(self, source: str, base: str) -> PurePosixPath:
         """`base`: the folder that was given, or that the file or the pattern is in."""
         if remote.is_remote(source):
             return PurePosixPath(source.partition("://")[2].lstrip("/"))
         path = Path(os.path.abspath(source))
-        if path.is_relative_to(self._here):
+        is_here = path.is_relative_to(self._here)
+        if self._out and path.is_relative_to(self._out) and not (is_here and Path(self._here).is_relative_to(self._out)):
+            found = path.relative_to(self._out)
+            if not self._is_taken(found, self._here):
+                return PurePosixPath(found.as_posix())
+        if is_here:
             return PurePosixPath(path.relative_to(self._here).as_posix())
         if self._near and path.is_relative_to(self._near):
             found = path.relative_to(self._near)
-            if not os.path.lexists(os.path.join(self._here, found)):  # that one would have this name
+            if not self._is_taken(found, self._here) and not self._is_taken(found, self._out):
                 return PurePosixPath(found.as_posix())
         top = Path(os.path.abspath(base))
         return PurePosixPath(f"{top.name or 'root'}-{_tag(top.as_posix())}") / path.relative_to(top).as_posix()
+
+    def _is_taken(self, found: Path, root: str) -> bool:
+        """Has this folder a file whose result may have the same name? Results themselves, from an earlier run, are none."""
+        folder = os.path.join(root, found.parent)
+        for name in self._listed(folder):
+            if name == found.name and root != self._out:
+                return True
+            if _stems(name) & _stems(found.name) and self._names.is_wanted(os.path.join(folder, name), name):
+                return True
+        return False
 
 
 class ResultNames:
@@ -97,6 +116,11 @@ class ResultNames:
 
     def _first(self, folder: str, names: Iterable[str]) -> str:
         return min(names, key=lambda name: (not self.is_wanted(_join(folder, name), name), name))
+
+
+def _stems(name: str) -> set[str]:
+    """What the result of a file may be called."""
+    return {PurePath(name).stem.casefold(), name.replace(".", "_").casefold()}
 
 
 # ------------------------------------------------------------------------------------------------------ either storage

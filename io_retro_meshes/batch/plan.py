@@ -48,7 +48,7 @@ class Plan:
         self.output = remote.local(self.output)
         self._several = len(self.inputs) > 1 or self.files_from is not None
         self._names = ResultNames(self.to)
-        self._kept = KeptFolders(self.output)
+        self._kept = KeptFolders(self.output, self._names)
         _check_inputs(self)
         self.is_one_file = self._is_one_file()
         _check_output(self)

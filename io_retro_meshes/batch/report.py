@@ -149,4 +149,6 @@ def _entries(path: Path) -> Iterator[dict[str, Any]]:
         yield from json.loads(path.read_text("utf-8"))["files"]
     elif path.suffix.lower() == ".jsonl":
         with path.open(encoding="utf-8") as file:
-            yield from map(json.loads, file)
+            for line in file:
+                with contextlib.suppress(ValueError):  # the last one of a run that was killed may be cut off
+                    yield json.loads(line)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..atomic import owner_prefix, sweep
-from .interrupts import listening
+from .interrupts import INTERRUPTED, end, listening
 from .job import Job, Result
 from .record import fingerprint
 from .slot import Slot
@@ -76,7 +76,7 @@ class Run:
         if self._ending.is_set():  # a second time: at once
             for slot in self._slots:
                 slot.close(0)
-            os._exit(130)
+            end(INTERRUPTED)
         self._ending.set()
         self._done.put(Interrupted())
 

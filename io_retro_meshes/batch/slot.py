@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from ..atomic import sweep
-from .interrupts import INTERRUPTED, listening
+from .interrupts import INTERRUPTED, end, listening
 from .job import Job, Result
 from .record import fingerprint
 from .remote import Staging, is_remote
@@ -315,7 +315,7 @@ def _installed_by(build: str) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(1)
         process.kill()
-        os._exit(INTERRUPTED)
+        end(INTERRUPTED)
 
     alone = threading.current_thread() is threading.main_thread()
     with listening(stop) if alone else contextlib.nullcontext():

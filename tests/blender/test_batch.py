@@ -69,8 +69,12 @@ def is_alive(process: int) -> bool:
 
 
 def leftovers(*folders: Path) -> list[Path]:
-    temporary = Path(tempfile.gettempdir()).glob(".retro-meshes-*")
-    return [*temporary, *(path for folder in folders for path in folder.rglob(".*"))]
+    temporary = Path(tempfile.gettempdir())  # Blender's own folder there is left when it is not Blender that ends the process
+    return [
+        *temporary.glob(".retro-meshes-*"),
+        *temporary.glob("blender_*"),
+        *(path for folder in folders for path in folder.rglob(".*")),
+    ]
 
 
 def is_whole(path: Path) -> bool:

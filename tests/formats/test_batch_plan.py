@@ -70,6 +70,27 @@ def test_folders_of_another_disk_are_kept_too(planned) -> None:
     assert planned("../there/y/models", "here", out="../far/away/out").items() <= both.items()
 
 
+def test_files_of_the_output_folder_keep_their_place_there(planned) -> None:
+    make("models/a.b3d", "models/deep/b.b3d", "models/c.b3d", "c.dbo", "d.b3d")
+    names = ["models/a.b3d", "models/deep/b.b3d", "d.b3d"]
+    assert planned(*names, out="models") == {name: f"models/{name.removeprefix('models/')[:-4]}.glb" for name in names}
+    both = {"models/c.b3d": "models/models/c.glb", "c.dbo": "models/c.glb"}
+    assert planned(*both, out="models") == both, "the other one has that name"
+
+
+def test_no_two_folders_have_results_of_one_name(planned) -> None:
+    """Of the working folder, the one that the output is in, and the output itself."""
+    names = ["x/hero.b3d", "../x/hero.dbo", "../y/hero.dbo", "../out/y/hero.b3d", "../z/hero.dbo"]
+    make(*names)
+    first = planned(*names, out="../out")
+    assert len(set(first.values())) == len(names), first
+    assert first["x/hero.b3d"] == "../out/x/hero.glb" and first["../z/hero.dbo"] == "../out/z/hero.glb"
+    for target in first.values():
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+        Path(target).write_bytes(b"glTF" + bytes(16))
+    assert planned(*names, out="../out") == first, "results that are there change nothing"
+
+
 def test_what_is_no_model_is_left_alone(planned) -> None:
     make("models/a.b3d", "models/out/c.b3d")
     Path("models/b.bin").write_bytes(bytes(1000))

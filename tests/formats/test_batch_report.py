@@ -59,6 +59,9 @@ def test_lines_can_be_followed_while_the_run_goes_on(tmp_path: Path) -> None:
     report = reports.make_report(str(tmp_path / "report.jsonl"))
     report.add(RESULTS[0])
     assert json.loads((tmp_path / "report.jsonl").read_text())["input"] == "a/fox.b3d"
+    with (tmp_path / "report.jsonl").open("a") as file:
+        file.write('{"input": "a/cut o')  # the run was killed
+    assert reports.reported(str(tmp_path / "report.jsonl")) == {"out/fox.glb": "abc"}
 
 
 def test_a_full_disk_ends_the_report_only() -> None:
