@@ -65,8 +65,8 @@ def keys_of(bpy: Any) -> int:
 @pytest.mark.parametrize("last", [1_000_000, 2_000_000_000])
 def test_keys_a_million_frames_apart(blender: Any, tmp_path: Path, last: int, scale: tuple[float, float, float]) -> None:
     through(blender, tmp_path, rig(6, [0, 10, last], scale))
-    log = blender.data.texts["Retro Meshes Log"].as_string()
-    assert ("keys were left out" in log) == (last > 1_048_574)
+    logs = "".join(text.as_string() for text in blender.data.texts)  # the import's, and the export's where it had to warn
+    assert ("keys were left out" in logs) == (last > 1_048_574)
     assert len(blender.data.actions) == 1
 
 
