@@ -49,6 +49,7 @@ def place_textures(
             name = base_name(image.name)
             homeless += [] if image.path or image.pixels is not None else [name]
             named = _relative(image.path, path.parent) if mode == "RELATIVE" and image.path else ""
+            image.moved = bool(named)
             image.name = _with_extension(named or name, format)
     if homeless:
         scene.warnings.append(
@@ -93,6 +94,7 @@ def _copied(image: Image, picture: Picture, shelf: Shelf, format: PictureRules, 
     name = base_name(image.name)
     if trouble:
         troubles.setdefault(trouble, []).append(name)
+    image.moved = data is not None
     return _with_extension(name, format) if data is None else shelf.place(image.name, data)
 
 

@@ -255,6 +255,7 @@ class Image:
     mask_black: bool = False  # pure black pixels are transparent
     mean_alpha: bool = False  # where it has no alpha channel, the mean of its colours is its alpha
     data: bytes = b""  # the picture's file itself, where a model has it inside: PNG or JPEG, its alpha as it is meant
+    moved: bool = False  # an export names it anew: it is not where an imported file said any more
 
 
 @dataclass

@@ -22,7 +22,7 @@ def from_scene(scene: Scene, options: ExportOptions | None = None) -> Document:
 
 class Exporter:
     def __init__(self, scene: Scene, options: ExportOptions) -> None:
-        scene = forget_paths(settled(scene), options.textures)
+        scene = forget_paths(settled(scene))
         self.options = options
         self.warnings: list[str] = []
         self.scene = scene = at_rate(scene, options.fps, self.warnings)

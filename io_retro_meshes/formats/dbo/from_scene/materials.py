@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import copy
 import ntpath
-import os
 from dataclasses import replace
 from typing import Any
 
@@ -44,16 +43,12 @@ def material_block(material: Material | None) -> bytes:
     return values.tobytes()
 
 
-def forget_paths(scene: Scene, mode: str) -> Scene:
+def forget_paths(scene: Scene) -> Scene:
     """Pictures that are copied, or named by their place on disk, are not where an imported file said any more."""
 
     def layer(source: TextureLayer) -> TextureLayer:
         own = source.settings.get("dbo", {})
-        if (
-            "path" not in own
-            or mode == "BASENAME"
-            or not (source.image >= 0 and os.path.isfile(scene.images[source.image].path))
-        ):
+        if "path" not in own or source.image < 0 or not scene.images[source.image].moved:
             return source
         return replace(source, settings={**source.settings, "dbo": {**own, "path": ""}})
 
