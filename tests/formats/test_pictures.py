@@ -20,7 +20,7 @@ from io_retro_meshes import atomic
 from io_retro_meshes.convert import convert
 from io_retro_meshes.formats import FORMATS, b3d
 from io_retro_meshes.formats.b3d import document as doc
-from io_retro_meshes.pictures import decode, kinds, png
+from io_retro_meshes.pictures import decode, kinds, png, sizes
 from io_retro_meshes.pictures.names import LONGEST, key, safe_name
 from io_retro_meshes.pictures.write import Shelf
 from tests.builders.hostile import HOSTILE, PIXELS, surroundings, textured, touched
@@ -170,6 +170,30 @@ def test_pictures_of_every_kind(kind: str) -> None:
     if kind != "WEBP":  # which is not exact
         assert (decode.decode(data) == PIXELS).all()
     assert f".{kind.lower()}".replace("tiff", "tif") in kinds.extensions(data)
+
+
+LARGE_HEADS = {  # of pictures of 20,000 x 10,000, of which there is no more
+    "webp": b"RIFF\0\0\0\0WEBPVP8X\n\0\0\0\0\0\0\0" + (19999).to_bytes(3, "little") + (9999).to_bytes(3, "little"),
+    "hdr": b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 10000 +X 20000\n",
+    "exr": b"\x76\x2f\x31\x01\2\0\0\0dataWindow\0box2i\0\x10\0\0\0" + struct.pack("<4i", 0, 0, 19999, 9999),
+    "jp2": b"\0\0\0\x0cjP  \r\n\x87\n\0\0\0\x16ihdr" + struct.pack(">II", 10000, 20000),
+    "tif": b"II*\0"
+    + struct.pack("<I", 300_000)
+    + bytes(299_992)
+    + struct.pack("<HHHIIHHII", 2, 256, 3, 1, 20000, 257, 4, 1, 10000),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE_HEADS)
+def test_large_pictures_of_every_kind_are_known_by_their_heads(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"large.{kind}"
+    for data in (LARGE_HEADS[kind], LARGE_HEADS[kind][:20]):
+        path.write_bytes(data)
+        assert ("20000 x 10000" in sizes.trouble(path)) == (data is LARGE_HEADS[kind])
+    if kind in ("webp", "tif", "jp2"):
+        path.write_bytes(encoded({"tif": "TIFF", "jp2": "JPEG2000"}.get(kind, "WEBP"), np.zeros((21, 37, 4), np.uint8)))
+        with path.open("rb") as stream:
+            assert sizes.size(sizes._with_tags(stream, stream.read())) == (37, 21)
 
 
 def test_bad_pictures_and_large_ones() -> None:
