@@ -573,6 +573,17 @@ def it_glows() -> None:
     graph.put(graph.shader.inputs["Emission Strength"], 1.0)
 
 
+@case(warns="Paint.*light that passes through it was left out")
+def glass() -> None:
+    Graph(sheet()).shader.inputs["Transmission Weight"].default_value = 1
+
+
+@case(warns="Paint.*displacement was left out")
+def displaced_by_its_material() -> None:
+    graph = Graph(sheet())
+    graph.put(graph.output.inputs["Displacement"], graph.add("Displacement").outputs[0])
+
+
 @case(warns="Paint.*glows in a color", only=("b3d", "bo3d", "saturn"))
 def it_glows_where_nothing_can() -> None:
     it_glows()

@@ -36,6 +36,9 @@ def read(
     """Fills in what the graph behind an output says of a material. Returns the image node of each layer; None: in a group."""
     surface = Surface(made)
     surface.read(Input(output.inputs["Surface"]))
+    moved = output.inputs.get("Displacement")
+    if moved is not None and Input(moved).source() is not None:
+        surface.lost.append("its displacement was left out: a Displace modifier is exported")
     made.lost = list(dict.fromkeys(surface.lost))
     _settle_blend(made, material, surface)
     if made.blend in ("OPAQUE", "MULTIPLY"):
@@ -220,6 +223,9 @@ class Surface:
             elif value is None:
                 self._factor(socket, use)
         self._emission(source)
+        through = source.input("Transmission Weight")
+        if through is not None and through.constant() != 0:
+            self.lost.append("light that passes through it was left out: a lower Alpha is exported")
         normal = source.input("Normal")
         at = normal.source() if normal else None
         if at is not None and at.kind == "NEW_GEOMETRY":
