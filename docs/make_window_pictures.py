@@ -25,8 +25,12 @@ from tests.gui.window import Steps, clear, import_fox, in_area, press
 COLORS = 200  # a window has few, and a picture with a palette is small
 
 
-def take(path: Path) -> None:
-    command = ["import", "-window", "root", "+dither", "-colors", str(COLORS), f"png8:{path}"]
+OPTIONS = "244x664+1031+76"  # the side of the export dialog: the rest shows the folders of whoever takes the picture
+
+
+def take(path: Path, crop: str = "") -> None:
+    part = ["-crop", crop, "+repage"] if crop else []
+    command = ["import", "-window", "root", *part, "+dither", "-colors", str(COLORS), f"png8:{path}"]
     subprocess.run(command, check=True, timeout=120)
 
 
@@ -59,7 +63,7 @@ def steps(folder: Path) -> Generator[None, None, bool]:
     with in_area("VIEW_3D"):
         bpy.ops.export_scene.b3d("INVOKE_DEFAULT", filepath=str(window.ROOT / "examples" / "fox.b3d"))
     yield from wait(8)
-    take(folder / "export.png")
+    take(folder / "export.png", OPTIONS)
     press("ESC")
     yield
     return True
