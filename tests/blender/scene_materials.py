@@ -574,7 +574,7 @@ def it_glows() -> None:
 
 
 @case(warns="Paint.*light that passes through it was left out")
-def glass() -> None:
+def light_passes_through_it() -> None:
     Graph(sheet()).shader.inputs["Transmission Weight"].default_value = 1
 
 
