@@ -36,7 +36,7 @@ def read(
     """Fills in what the graph behind an output says of a material. Returns the image node of each layer; None: in a group."""
     surface = Surface(made)
     surface.read(Input(output.inputs["Surface"]))
-    moved = output.inputs.get("Displacement")
+    moved: bpy.types.NodeSocket | None = output.inputs.get("Displacement")
     if moved is not None and Input(moved).source() is not None:
         surface.lost.append("its displacement was left out: a Displace modifier is exported")
     made.lost = list(dict.fromkeys(surface.lost))
