@@ -165,7 +165,7 @@ def test_signals_end_everything(opened: list[str], number: signal.Signals, model
         words = process.communicate(timeout=LIMIT)[0]
         slowest = max(slowest, time.monotonic() - sent)
         assert process.returncode == 130 and "Traceback" not in words, words
-        assert not [child for child in started if is_alive(child)]
+        wait_for(lambda started=started: not any(map(is_alive, started)))  # a killed process is gone a moment later
         assert all(path.suffix == ".glb" and is_whole(path) for path in out.rglob("*.*"))
         assert leftovers(out, tmp_path / "models") == []
         shutil.rmtree(out, ignore_errors=True)

@@ -37,12 +37,13 @@ def test_good_files_arrive_and_bad_ones_are_named(blender: Any, tmp_path: Path, 
 def test_names_that_are_not_unicode(blender: Any, tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="cannot be read"):
         blender.ops.import_scene.b3d(filepath=f"{tmp_path}/\udcff.b3d")
-    blender.data.objects.new("Nowhere", None)
+    blender.ops.mesh.primitive_cube_add()
     assert blender.ops.export_scene.b3d(filepath=f"{tmp_path}/\udcff.b3d") == {"FINISHED"}
     assert blender.ops.import_scene.b3d(filepath=f"{tmp_path}/\udcff.b3d") == {"FINISHED"}
 
 
 def test_exports_that_have_nowhere_to_go(blender: Any, tmp_path: Path) -> None:
+    blender.ops.mesh.primitive_cube_add()
     for path, words in (("", "No file"), (str(tmp_path), "No file"), (f"{tmp_path}/none/x.b3d", "cannot be written")):
         with pytest.raises(RuntimeError, match=words):
             blender.ops.export_scene.b3d(filepath=path)
@@ -50,6 +51,7 @@ def test_exports_that_have_nowhere_to_go(blender: Any, tmp_path: Path) -> None:
 
 
 def test_long_names_and_links(blender: Any, tmp_path: Path) -> None:
+    blender.ops.mesh.primitive_cube_add()
     assert blender.ops.export_scene.b3d(filepath=str(tmp_path / ("x" * 251 + ".b3d"))) == {"FINISHED"}
     (tmp_path / "real.b3d").write_bytes(b"old")
     os.symlink(tmp_path / "real.b3d", tmp_path / "link.b3d")
