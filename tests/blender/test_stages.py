@@ -183,7 +183,8 @@ def test_blitz3d(blender: Any, tmp_path: Path) -> None:
 def alpha_files() -> list[Path]:
     """Real files with a material that uses the alpha of a texture, or cuts its black out."""
     found = []
-    for path in [*corpus_files("b3d", "*.b3d"), *corpus_files("dbo", "*.dbo", "*.DBO"), *corpus_files("bogle", "scene*.bgl")]:
+    kinds = {"b3d": ["*.b3d"], "bo3d": ["*.bo3d"], "dbo": ["*.dbo", "*.DBO"], "bogle": ["scene*.bgl"], "saturn": ["hero.bin"]}
+    for path in [each for kind, patterns in kinds.items() for each in corpus_files(kind, *patterns)]:
         entry = FORMATS[path.parent.name if path.parent.name in FORMATS else path.suffix[1:].lower()]
         try:
             scene = entry.to_scene(entry.read(path.read_bytes()))
