@@ -103,6 +103,13 @@ def action_curves(action: bpy.types.Action) -> Iterator[tuple[Any, list[bpy.type
         yield slot, curves
 
 
+def hold_links(action: bpy.types.Action) -> None:
+    """For an action whose settings name other actions. Blender 5.0 and 5.1 clear such a link when the other one is removed only
+    where there is a custom property as well: without it the link leads nowhere, and following it ends Blender."""
+    if (5, 0, 0) <= bpy.app.version < (5, 2, 0):
+        action["retro_meshes_links"] = True
+
+
 # -------------------------------------------------------------------------------------------------------------- meshes
 
 # A plain vector attribute `custom_normal` is taken as the normals from 4.5 on. It does not follow an armature.

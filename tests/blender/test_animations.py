@@ -273,3 +273,14 @@ def test_the_player(blender: Any) -> None:
     assert max(np.abs(a - b).max() for a, b in zip(session.poses(1, 123), rest, strict=True)) < 1e-5
     with pytest.raises(RuntimeError, match="no animation"):
         play(action="fly")
+
+
+def test_nothing_leads_to_an_action_that_is_gone(blender: Any) -> None:
+    """Blender itself ends when such a link is followed."""
+    session = Session.open(blender, FOX)
+    whole = session.owners()[0].retro_meshes.timeline
+    part = blender.data.actions["idle"]
+    blender.data.actions.remove(blender.data.actions["wave"])
+    assert [link.action for link in whole.retro_meshes.parts] == [part, blender.data.actions["walk"], None]
+    blender.data.actions.remove(whole)
+    assert part.retro_meshes.timeline is None and session.owners() == []

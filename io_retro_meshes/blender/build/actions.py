@@ -100,6 +100,8 @@ class ActionBuilder:
             first = next(iter(self.timelines.values()))
             timeline, keys = self.timelines.get(meta.owner, first)
             timeline.retro_meshes.parts.add().action = action
+            compat.hold_links(timeline)
+            compat.hold_links(action)
         meta.timeline = timeline
         fingerprints.remember(action, (clip.first, clip.last), keys)
 
